@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.api import Limits
 from autograder.attacks.families import FAMILIES, SAMPLE
-from autograder.attacks.stage import HONEST, LIMITS, Attack, Machine, StageError, attacks, fingerprint
+from autograder.attacks.stage import HONEST, LIMITS, Attack, Machine, StageError, attacks, course_fingerprint
 from autograder.attacks.trial import Damage, adopt_orphans, play
 from autograder.cluster.course import BadCourse, check_course, settings_of
 from autograder.console.base import BadInput
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = arguments.attack or None
     players = chosen(arguments.all)
     settings = _settings(course)
-    before = fingerprint([course]) if course else {}
+    before = course_fingerprint(course) if course else {}
     try:
         faults, seconds = attack(players, settings, len(players) + 1)
     except KeyboardInterrupt:
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         return STOPPED
     except StageError as error:
         raise BadInput(f"the class of attackers could not be graded: {error}") from error
-    after = fingerprint([course]) if course else {}
+    after = course_fingerprint(course) if course else {}
     faults += [Damage(f"changed: {path}") for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
     print("\n".join(report(players, faults, seconds)))
     return 1 if faults else 0

@@ -37,6 +37,7 @@ from autograder.nbgrader import config
 HOSTILE = Path(__file__).resolve().parent / "hostile"
 ROOT = Path(__file__).resolve().parents[2]  # of the checkout, or the folder of installed packages
 UNIT, EXERCISE, HONEST = "01-recurrence-to-attention", "rnn-cell", "zz-honest"
+STAYS = ("source", "release", "course.key", "nbgrader_config.py")  # in a course, whatever is handed in and graded
 LIMITS = {"call_s": 4.0, "wall_s": 60.0, "memory_mb": 512, "processes": 16}
 RIGHT = "import torch\ndef rnn_cell(x, h, w_x, w_h, b):\n    return torch.tanh(x @ w_x + h @ w_h + b)\n"
 ANSWER = """
@@ -190,9 +191,8 @@ class Machine:
 
     def fingerprint(self) -> dict[str, str]:
         """Path → kind, mode, owner, and a hash of the contents: course, home and the project's own source."""
-        course = [self.course / name for name in ("source", "release", "submitted", "course.key", "nbgrader_config.py")]
-        places = [self.home, *course, ROOT / "autograder", ROOT / "tfkit", ROOT / "pyproject.toml"]
-        return fingerprint(place for place in places if place.exists())
+        places = [self.home, self.course / "submitted", ROOT / "autograder", ROOT / "tfkit", ROOT / "pyproject.toml"]
+        return course_fingerprint(self.course) | fingerprint(places)
 
     def close(self) -> None:
         """Ends everything that was started for the attackers to find."""
@@ -204,15 +204,25 @@ class Machine:
             server.close()
 
 
+def course_fingerprint(course: Path) -> dict[str, str]:
+    """Of what stays as it is in a course that is in use, where submissions come in and are graded."""
+    return fingerprint(course / name for name in STAYS)
+
+
 def fingerprint(places: Iterable[Path]) -> dict[str, str]:
     """Path → kind, mode, owner, and a hash of the contents, of everything below these places but compiled code."""
-    return {str(path): _print(path) for place in places for path in [place, *sorted(place.rglob("*"))]
-            if "__pycache__" not in path.parts}  # fmt: skip
+    paths = (path for place in places for path in [place, *sorted(place.rglob("*"))])
+    found = ((path, _print(path)) for path in paths if "__pycache__" not in path.parts)
+    return {str(path): shown for path, shown in found if shown}
 
 
 def _print(path: Path) -> str:
-    status = path.lstat()
-    body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
+    """Empty where there is nothing, or nothing any more."""
+    try:
+        status = path.lstat()
+        body = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
+    except FileNotFoundError:
+        return ""
     return f"{status.st_mode:o} {status.st_uid} {body}"
 
 

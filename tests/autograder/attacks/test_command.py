@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,37 @@ def test_a_sandbox_that_isolates_nothing_is_found_out(temporary):
     lines = "\n".join(command.report(players, faults, seconds))
     assert "✗ files-key-read: paid 1 of 1" in lines and "✗ on this machine: changed: " in lines
     assert not list(temporary.iterdir())
+
+
+def test_a_course_in_use_is_not_accused_of_what_it_does_itself(tmp_path, monkeypatch, capsys):
+    """A submission and the gradebook come and go while the attackers are graded; only a changed release is a fault."""
+    course = tmp_path / "course"
+    config.install(course)
+    (course / "release").mkdir()
+
+    def goes_on(players, settings, count):
+        (course / "submitted/ada").mkdir(parents=True)
+        (course / "gradebook.db").write_text("a grade")
+        (course / "exchange/inbound").mkdir()
+        return [], {}
+
+    monkeypatch.setattr(command, "attack", goes_on)
+    assert run(str(course)) == 0 and "everything held" in capsys.readouterr().out
+
+    def changes_the_release(players, settings, count):
+        (course / "release/a.py").write_text("x")
+        return [], {}
+
+    monkeypatch.setattr(command, "attack", changes_the_release)
+    assert run(str(course)) == 1
+    assert f"changed: {course / 'release/a.py'}" in capsys.readouterr().out
+
+
+def test_a_file_that_vanishes_meanwhile_has_no_fingerprint(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").touch()
+    gone = tmp_path / "gone.txt"
+    monkeypatch.setattr(Path, "rglob", lambda self, pattern: iter([gone, tmp_path / "a.txt"]))
+    assert [Path(path).name for path in stage.fingerprint([tmp_path])] == [tmp_path.name, "a.txt"]
 
 
 def test_what_would_harm_the_machine_is_played_only_when_all_is_asked_for():
