@@ -74,6 +74,18 @@ def test_what_is_pushed_holds_no_solution_no_key_and_no_marks(made: Path) -> Non
     assert "BEGIN SOLUTION" in (made / "source/02-masks/02-masks.ipynb").read_text(encoding="utf-8")
 
 
+def test_what_the_guides_commands_write_into_the_repository_is_not_pushed(made: Path) -> None:
+    """Pages and exports, `-o NAME` in the guides, have students' names and marks."""
+    guides = [made / "TEACHING.md", ROOT / "docs/teaching.md"]
+    text = "\n".join(guide.read_text(encoding="utf-8") for guide in guides)
+    commands = re.findall(r"^\$ autograder [^#\n]* -o (\S+)", text, re.M)
+    written = {name for name in commands if name != "classroom"}  # the workflow of another repository
+    assert {"02-masks.html", "03-heads.html", "similar.html", "03-heads.csv", "results"} <= written
+    paths = {f"{name}/ada.json" if "." not in name else name for name in written}
+    assert set(git(made, "check-ignore", *sorted(paths)).splitlines()) == paths
+    assert not git(made, "ls-files", "--cached", "--ignored", "--exclude-standard")  # and nothing that is pushed
+
+
 def test_the_settings_are_a_course_with_due_dates(made: Path) -> None:
     assert [(unit.name, unit.due) for unit in read(made)] == [
         ("02-masks", DUE), ("03-heads", DUE + timedelta(weeks=1))]  # fmt: skip
