@@ -52,6 +52,8 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
     rows: list[dict[str, Any]] = []
     for one, other in _aligned(found.trace, actual, right, expected):
         shape = None if other is None else _sizes(right.values[expected[other].version])
+        if one is not None and found.sure and actual[one].place == (found.cell, found.line):
+            shape = _wanted(found)  # the step beside it may be another one
         if one is None:
             rows.append({"cell": None, "line": None, "text": "", "yours": None, "right": shape, "known": None,
                          "again": False, "value": None})  # fmt: skip
@@ -79,6 +81,12 @@ def _end(found: FaultLocation, actual: Sequence[LineStep]) -> int:
     if found.sure and found.error:  # the line that raised is the last
         return len(actual)
     return places.index((found.cell, found.line)) + 1 if found.sure and (found.cell, found.line) in places else 0
+
+
+def _wanted(found: FaultLocation) -> list[int] | None:
+    """The shape of the value that belongs where the answer departs; None where no right answer has one for it."""
+    right = None if found.faulty_version is None else found.faulty_version.replacement
+    return None if right is None else _sizes(right)
 
 
 def _is_right(found: FaultLocation, step: LineStep, before: bool, known: KnownValues) -> bool:

@@ -42,14 +42,31 @@ def decoder_mask(ids, pad_id):
 """
 
 
-def departure(source, helper=""):
-    core = [(check, pairs) for check, pairs in ask_reference(DECODER, 3) if check.core]
+ATTENTION = registry.find("attention.scaled_dot_product")
+SOFTMAX = """
+import math
+import torch
+def normalised(scores):
+    shares = torch.softmax(scores, -1)
+    return shares.clone()
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = torch.div(q @ k.mT, math.sqrt(q.shape[-1]))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = normalised(scores)
+    weights = torch.mul(weights, 2)
+    return torch.matmul(weights, v), weights
+"""
+
+
+def departure(source, helper="", exercise=DECODER):
+    core = [(check, pairs) for check, pairs in ask_reference(exercise, 3) if check.core]
     namespace: dict = {"__name__": "answer"}
     exec(helper, namespace)
     exec(source, namespace)
     subject = LocalSubject(namespace)
     cells = [("other", helper), ("own", source)] if helper else [("own", source)]
-    return localize_fault(DECODER, collect_answers(core, subject), subject, cells, elsewhere={"other"}, own={"own"})
+    return localize_fault(exercise, collect_answers(core, subject), subject, cells, elsewhere={"other"}, own={"own"})
 
 
 def walked(found):
@@ -112,3 +129,17 @@ def test_a_call_or_a_comprehension_does_not_make_its_line_run_again():
     rows = "    real = torch.stack([row != pad_id for row in ids])\n"
     found = departure(FUTURE.replace("    real = ids != pad_id\n", rows))
     assert walked(found)[0] == (5, "real") and not any(step["again"] for step in found["steps"])
+
+
+def test_a_value_before_the_line_is_called_right_although_the_one_that_departs_is_the_same():
+    found = departure(SOFTMAX.replace("torch.mul(weights, 2)", "torch.softmax(weights, -1)"), exercise=ATTENTION)
+    assert found["line"] == 6 and "no right answer continues like this" in found["sentence"]
+    known = {step["line"]: step["known"] for step in found["steps"] if step["line"]}
+    assert known[5] is True and known[6] is False
+
+
+def test_the_shape_beside_the_line_that_departs_is_that_of_the_value_that_belongs_there():
+    found = departure(SOFTMAX, exercise=ATTENTION)
+    assert found["line"] == 12 and "is 2 times what it should be" in found["sentence"]
+    own = next(step for step in found["steps"] if step["line"] == 12)
+    assert own["yours"] == own["right"] == found["value"]["shape"]
