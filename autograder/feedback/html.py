@@ -159,8 +159,8 @@ def _walk(data: Mapping[str, Any]) -> str:
     before = [step for step in here if step.get("value") and step["line"] != found["line"]]
     if found.get("line") is None or not before:
         return ""
-    stops = [*map(_stop, before), _parting(found)]
-    title = say("Your mistake, walked: your values up to the line where they part from right answers’")
+    stops = [*map(_stop, before), _departing(found)]
+    title = say("The way to your mistake: your values, line by line, up to where they part from right answers’")
     return f'<details class="tfkit-v-walk"><summary>{title}</summary><ol>{"".join(stops)}</ol></details>'
 
 
@@ -175,7 +175,7 @@ def _stop(step: Mapping[str, Any]) -> str:
     return f'<li class="tfkit-v-stop">{shown}</li>'
 
 
-def _parting(found: Mapping[str, Any]) -> str:
+def _departing(found: Mapping[str, Any]) -> str:
     """The last stop: the line that departs, with its wrong entries beside what must hold."""
     own: Mapping[str, Any] = next((step for step in found["steps"] if _departs(step, found)), {})
     where = say("Line {line}", line=int(found["line"]))
@@ -184,7 +184,7 @@ def _parting(found: Mapping[str, Any]) -> str:
     shape = say("A right answer has shape {shape}.", shape=size(wanted)) if differs else ""
     words = f"<p>✗ <b>{where}</b>: {_code(found['sentence'])}. {_text(shape)}</p>"
     drawn = _drawn(found.get("value") or own.get("value"), beside=True)
-    return f'<li class="tfkit-v-stop tfkit-v-parts">{words}{_source(found)}{drawn}</li>'
+    return f'<li class="tfkit-v-stop tfkit-v-departing">{words}{_source(found)}{drawn}</li>'
 
 
 def _steps(data: Mapping[str, Any]) -> str:
