@@ -98,7 +98,7 @@ def judge_test(hunt: Hunt, test: StudentTest, backend: Backend, seed: int = 0) -
     own = run_test(exercise, hunt.code, test, backend)
     others = list(_others(hunt, seed)) if accepted == len(right) else []  # a false alarm says nothing of a mistake
     missed = tuple(name for name, code in others if run_test(exercise, code, test, backend) is None)
-    message = "" if own is None else said(own)
+    message = "" if own is None else error_text(own)
     return TestReport(len(right), accepted, own is not None, message, len(others), len(others) - len(missed), missed)
 
 
@@ -137,7 +137,7 @@ def run_test(exercise: Exercise, code: str, test: StudentTest, backend: Backend)
     return None
 
 
-def said(error: StudentError) -> str:
+def error_text(error: StudentError) -> str:
     """The test's own message, with the line of the test that raised it."""
     lines: Sequence[str] = OWN_FRAME.findall(error.traceback)
     message = error.message.strip().removesuffix(":").strip()

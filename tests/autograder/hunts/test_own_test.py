@@ -67,7 +67,7 @@ def test_a_test_may_begin_with_an_import_from_the_future(backend):
     source = '"""Of a mask."""\nfrom __future__ import annotations\n' + GOOD.replace("(answer)", "(answer: Absent)")
     test = read_test(CAUSAL, source)
     assert run_test(CAUSAL, HUNT.repair, test, backend) is None
-    assert own_test.said(run_test(CAUSAL, HUNT.code, test, backend)) == "AssertionError (line 7)"
+    assert own_test.error_text(run_test(CAUSAL, HUNT.code, test, backend)) == "AssertionError (line 7)"
 
 
 def test_nothing_is_kept_from_one_code_to_the_next(backend):

@@ -73,4 +73,4 @@ def test_a_french_reader_reads_french(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "fonctions ou classes de ce notebook" in notebook.NotebookHunt(TASK, [])._repr_html_()
     assert symptom._kind(torch.zeros(1)) == "tenseur float32"
     error = StudentError("exception", "no", traceback='File "<test>", line 3, in test_it')
-    assert own_test.said(error) == "no (ligne 3)"
+    assert own_test.error_text(error) == "no (ligne 3)"
