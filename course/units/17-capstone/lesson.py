@@ -88,7 +88,7 @@ guess.compare(*bits)
 #
 # ## Where the seconds go
 #
-# Before you write, make a budget. A step of training takes about $6\,N$ operations per token for $N$ weights; a processor core does some $10^{10}$ per second. **Predict.** How often can a model of 100,000 weights, with a byte as its token, read the whole text in 120 seconds?
+# Before you write, make a budget. A step of training takes about $6\,N$ operations per token for $N$ weights; a processor core does some $4\cdot10^{10}$ per second. **Predict.** How often can a model of 100,000 weights, with a byte as its token, read the whole text in 120 seconds?
 
 # %% role="predict"
 predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 20 times", "about 500 times"))
