@@ -105,7 +105,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure: three rows, the embeddings and the two layers; a column for each position, and in each cell the predicted next symbol, in a darker colour the higher its probability, with a frame where it is right. In the rows of the embeddings and of layer 0
-# no cell has a frame. In the row of layer 1 all have one from the twelfth column on, where the text repeats itself, except after the symbol that occurs twice.*
+# no cell has a frame. In the row of layer 1 all have one from the twelfth column on, where the text repeats itself, except in two: the column that stays 0 above, and the last, after which the text ends.*
 #
 # `tfkit.inside.logit_lens(model, input_ids=text)` does the same for every architecture, T5 and BERT included, with the model's own norm and head.
 #
