@@ -413,7 +413,7 @@ def training_step(model, batch, optimizer, rate):
 # %% [markdown]
 # The loop around it goes through the sentences in batches of similar length. The weights that are kept are not the last ones but the mean of those from the
 # last part of the training, as in the paper, which averaged its last checkpoints. The limit is in minutes of *processor* time, so that a machine that does other
-# work at the same time makes you wait longer, but leaves the model as good.
+# work at the same time makes you wait longer, but leaves the model about as good.
 
 # %% role="experiment"
 import time
@@ -517,9 +517,9 @@ if translator is not None:
             print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
 
 # %% [markdown]
-# With the larger set, two and a half minutes of one processor core gave BLEU 20.6 and chrF 48.1 on these 400 sentences, and on the far ones 15.9 and 43.8; the
-# translation memory has 13.5 and 37.6, and on far ones 8.7 and 32.8. With the last weights instead of the mean, BLEU is 16.4: the translations repeat words and do not stop.
-# Sentences of up to twelve words have BLEU 24, longer ones 15: they begin well, but half of the long ones repeat a pair of words. With the small set, the two are
+# In another run with the larger set, two and a half minutes of one processor core gave BLEU 20.6 and chrF 48.1 on these 400 sentences, and on the far ones 15.9 and 43.8; the
+# translation memory has 13.5 and 37.6, and on far ones 8.7 and 32.8. With the last weights instead of the mean, BLEU was 16.4: the translations repeat words and do not stop.
+# Sentences of up to twelve words had BLEU 24, longer ones 15: they begin well, but half of the long ones repeat a pair of words. With the small set, the two are
 # about level: the model has too little to learn from, as every line shows.
 #
 # **Does it look where we would look?** Below is the cross-attention of the last layer for one held-out sentence: the mean over the heads, then each head.
