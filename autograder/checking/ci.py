@@ -123,7 +123,7 @@ def markdown(results: Sequence[NotebookResult], hints: int) -> str:
     If that is more than GitHub takes, cards are left out, then tables; the last line says how many.
     """
     parts = [part for result in results for part in _section(result, hints)]
-    kept = _fitting(parts, LONGEST_SUMMARY - 1000)  # the last line needs some
+    kept = _choose_parts(parts, LONGEST_SUMMARY - 1000)  # the last line needs some
     texts = [text for place, (_, text) in enumerate(parts) if place in kept]
     left_out = [is_card for place, (is_card, _) in enumerate(parts) if place not in kept]
     if left_out:
@@ -132,7 +132,7 @@ def markdown(results: Sequence[NotebookResult], hints: int) -> str:
     return "\n".join(texts)
 
 
-def _fitting(parts: Sequence[tuple[bool, str]], room: int) -> set[int]:
+def _choose_parts(parts: Sequence[tuple[bool, str]], room: int) -> set[int]:
     """The places of the parts that fit into so many bytes, tables before cards."""
     kept = set()
     for place, (_, text) in sorted(enumerate(parts), key=lambda one: one[1][0]):

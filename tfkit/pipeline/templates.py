@@ -172,7 +172,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         # `format` of the sandbox wraps that of a text
         if isinstance(subject := getattr(method, "__self__", None), (str, bytes, int)):
             if function.__name__ == "join" and args:
-                args = (_listed(args[0], subject), *args[1:])
+                args = (_list_items(args[0], subject), *args[1:])
             _require_small(function.__name__, _size_of_call(function.__name__, subject, args, kwargs))
         found = super().call(context, function, *args, **kwargs)
         _require_small(getattr(function, "__name__", "a call"), _length(found))
@@ -217,11 +217,11 @@ def _size_of_call(name: str, subject: Any, others: Sequence[Any], named: Mapping
     subject is what it is asked of; otherwise 0."""
     if name == "replace":
         others = [*others, *(named[key] for key in ("old", "new") if key in named)]
-        return _replaced(subject, *others[:2]) if len(others) > 1 else 0
+        return _size_of_replacement(subject, *others[:2]) if len(others) > 1 else 0
     values = [*others, *named.values()]
     if name in ("format", "format_map"):
         once = name == "format" and not named and "%" in _as_text(subject)
-        return _formatted(_as_text(subject), values, repeated=not once)
+        return _size_of_format(_as_text(subject), values, repeated=not once)
     measure = MEASURES.get(name)
     return measure(_as_text(subject) if isinstance(subject, (str, bytes)) else "", values) if measure else 0
 
@@ -235,38 +235,38 @@ def _longest(values: Iterable[Any]) -> int:
     return max((_length(value) for value in values), default=0)
 
 
-def _padded(text: str, values: Sequence[Any]) -> int:
+def _size_of_padding(text: str, values: Sequence[Any]) -> int:
     """Every line, or every tab, grows to a given number of characters."""
     return _places(text) * max((abs(number) for number in values if isinstance(number, int)), default=0)
 
 
-def _indented(text: str, values: Sequence[Any]) -> int:
+def _size_of_indents(text: str, values: Sequence[Any]) -> int:
     """Jinja's filter takes a number of spaces or the text to put before each line."""
-    return max(_padded(text, values), _places(text) * _longest(values))
+    return max(_size_of_padding(text, values), _places(text) * _longest(values))
 
 
 def _places(text: str) -> int:
     return 1 + sum(map(text.count, BREAKS))
 
 
-def _translated(text: str, values: Sequence[Any]) -> int:
+def _size_of_translation(text: str, values: Sequence[Any]) -> int:
     """Each character may become any text of a table."""
     tables = (value.values() if isinstance(value, Mapping) else value for value in values)
     return len(text) * max((_longest(table) for table in tables), default=0)
 
 
-def _wrapped(text: str, values: Sequence[Any]) -> int:
+def _size_of_wrapping(text: str, values: Sequence[Any]) -> int:
     """A given text is put in as often as there are lines or links, which may be as short as a character."""
     return len(text) * _longest(values)
 
 
-def _replaced(subject: Any, old: Any, new: Any) -> int:
+def _size_of_replacement(subject: Any, old: Any, new: Any) -> int:
     """Where Jinja escapes, it looks in the escaped text."""
     texts = (_as_text(subject), str(escape(_as_text(subject))))
     return max(text.count(_as_text(old)) for text in texts) * len(_as_text(new))
 
 
-def _formatted(text: str, values: Sequence[Any], repeated: bool) -> int:
+def _size_of_format(text: str, values: Sequence[Any], repeated: bool) -> int:
     """repeated: a value may be used in several places."""
     fields = text.replace("{{", "").replace("}}", "")  # which stand for braces
     if WIDTH.search(text) or FIELD.search(fields):
@@ -279,15 +279,15 @@ def _formatted(text: str, values: Sequence[Any], repeated: bool) -> int:
 
 PADDING = ("center", "expandtabs", "ljust", "rjust", "zfill", "batch", "slice", "to_bytes")
 MEASURES: dict[str, Callable[[str, Sequence[Any]], int]] = {
-    **dict.fromkeys(PADDING, _padded),
-    "indent": _indented,
-    "translate": _translated,
-    "wordwrap": _wrapped,
-    "urlize": _wrapped,
+    **dict.fromkeys(PADDING, _size_of_padding),
+    "indent": _size_of_indents,
+    "translate": _size_of_translation,
+    "wordwrap": _size_of_wrapping,
+    "urlize": _size_of_wrapping,
 }
 
 
-def _listed(items: Iterable[Any], separator: Any) -> list[Any]:
+def _list_items(items: Iterable[Any], separator: Any) -> list[Any]:
     """The items to join, which a generator makes only now. Raises SecurityError where the text would be huge."""
     found, size = [], 0
     for item in items:
@@ -302,7 +302,7 @@ def join_items(context: EvalContext, items: Iterable[Any], d: Any = "", attribut
     """Jinja's filter `join`. Raises SecurityError before it makes a huge text."""
     if attribute is not None:
         items = map(make_attrgetter(context.environment, attribute), items)
-    return FILTERS["join"](context, _listed(items, d), d)
+    return FILTERS["join"](context, _list_items(items, d), d)
 
 
 @jinja2.pass_environment
@@ -322,7 +322,7 @@ def _result_size(operator: str, left: Any, right: Any) -> int:
         if not isinstance(left, (str, bytes)):
             return 0
         values = right if isinstance(right, tuple) else (right,)
-        return _formatted(_as_text(left), values, repeated=isinstance(right, Mapping))
+        return _size_of_format(_as_text(left), values, repeated=isinstance(right, Mapping))
     numbers = [abs(one) if isinstance(one, int) else 0 for one in (left, right)]
     if operator == "**":
         return numbers[0].bit_length() * numbers[1]
@@ -357,7 +357,7 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 def to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **how: Any) -> str:
     """JSON without the HTML escapes of Jinja's own filter, as templates expect it."""
-    if indent is not None and _indented("", [indent]) > WIDEST_INDENT:
+    if indent is not None and _size_of_indents("", [indent]) > WIDEST_INDENT:
         raise SecurityError(f"JSON is indented by more than {WIDEST_INDENT} characters")
     return _join(json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, **how).iterencode(value))
 
