@@ -25,7 +25,7 @@ OWN = {
         autograder/checks/operators.py: mutants
         autograder/checks/properties/purity.py: _source
         autograder/cluster/bundle.py: hash_of_code
-        autograder/cluster/course.py: Course.secret released_in
+        autograder/cluster/course.py: Course.secret missing_settings released_in
         autograder/cluster/engine.py: _imported_names import_statements
         autograder/cluster/teams.py: read
         autograder/corpus/blind.py: BlindAnswer.label BlindAnswer.read_text BlindAnswer.without_label _cells _known
