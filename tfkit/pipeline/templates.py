@@ -220,8 +220,8 @@ def _size_of_call(name: str, subject: Any, others: Sequence[Any], named: Mapping
         return _size_of_replacement(subject, *others[:2]) if len(others) > 1 else 0
     values = [*others, *named.values()]
     if name in ("format", "format_map"):
-        once = name == "format" and not named and "%" in _as_text(subject)
-        return _size_of_format(_as_text(subject), values, repeated=not once)
+        text = _as_text(subject)
+        return _size_of_format(text, values, repeated="{" in text or bool(named))
     measure = MEASURES.get(name)
     return measure(_as_text(subject) if isinstance(subject, (str, bytes)) else "", values) if measure else 0
 
