@@ -83,6 +83,16 @@ def test_weeks_are_as_even_as_the_order_allows():
         weeks.plan(course, 6)
 
 
+def test_the_hours_of_the_weeks_add_up_to_those_of_the_table():
+    text = page.write_page()
+    whole = dict(re.findall(r"(?m)^\| ([^|\n]+) \| (?:[\d, ]+|all) \| ([\d.]+) \|", text))
+    plans = re.findall(r"(?m)^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text)
+    assert [title for title, _ in plans] == ["Core", "Models of today", "The zoo", "All"]
+    for title, rows in plans:
+        weeks = [float(hours) for hours in re.findall(r"(?m) ([\d.]+) \|$", rows)]
+        assert len(weeks) in page.PLANS and sum(weeks) == float(whole[title]), title
+
+
 def test_the_drawing_has_a_box_for_each_unit_and_follows_the_scheme(found):
     text = graph.draw(read(), found, tracks()["core"].units)
     tree = ElementTree.fromstring(text)

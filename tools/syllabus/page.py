@@ -10,7 +10,7 @@ from course import all_exercises, units
 from course.settings import Track, Unit, read, tracks
 from tools.syllabus import workload
 from tools.syllabus.needs import Needs, from_the_library, needs
-from tools.syllabus.weeks import LONG, Sitting, plan
+from tools.syllabus.weeks import LONG, QUARTER, Sitting, plan
 
 GRAPH = "images/syllabus.svg"
 BEGIN, END = "<!-- tracks: written by python -m tools.syllabus -->\n", "<!-- /tracks -->"
@@ -33,7 +33,7 @@ def _track_row(track: Track, own: Sequence[Unit]) -> str:
 
 def hours(own: Sequence[Unit | Sitting]) -> str:
     """The hours of some units, to the quarter."""
-    return f"{round(sum(one.minutes or 0 for one in own) / 15) / 4:g}"
+    return f"{round(sum(one.minutes or 0 for one in own) / QUARTER) / 4:g}"
 
 
 def with_tracks(readme: str) -> str:

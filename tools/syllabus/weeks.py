@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from course.settings import Unit
 
 LONG = 180  # minutes from which a unit is done in two sittings
+QUARTER = 15  # minutes; the page has hours to the quarter
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,15 @@ class Sitting:
 
 
 def sittings(course: Sequence[Unit]) -> list[Sitting]:
-    """The units; long ones in two halves."""
+    """The units; long ones in two halves, the first to the quarter of an hour, so that what is shown adds up."""
     found = []
     for unit in course:
         minutes = unit.minutes or 0
-        halves = (1, 2) if minutes >= LONG else (0,)
-        found += [Sitting(unit.name, minutes / len(halves), half) for half in halves]
+        if minutes < LONG:
+            found.append(Sitting(unit.name, minutes))
+        else:
+            first = round(minutes / 2 / QUARTER) * QUARTER
+            found += [Sitting(unit.name, first, 1), Sitting(unit.name, minutes - first, 2)]
     return found
 
 
