@@ -52,7 +52,8 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
     for version in _places(found):
         if (right := repaired(version)) is not None:
             version, right = _earliest(trace, version, right, known, repaired)
-            if not _follows_from_right(trace, version, known) or _collects_wrong_parts(trace, version, right):
+            elsewhere = _is_set_elsewhere(trace, version, right) or _collects_wrong_parts(trace, version, right)
+            if elsewhere or not _follows_from_right(trace, version, known):
                 return found
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
@@ -121,8 +122,28 @@ def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
 
 
 def _is_made(trace: Trace, version: int) -> bool:
-    """Whether this is a list or the like that the student's code made."""
-    return trace.values[version].kind in (OPAQUE, TEXT) and trace.producer(version).operation in COLLECTING
+    """Whether this is something that was not recorded and that the student's code made: a list or the like, or a tensor
+    that is too large. What is only looked up (a dtype, a device, a part of a module) is not."""
+    node = trace.producer(version)
+    made = node.is_call or node.operation in COLLECTING or node.operation[:1].isupper()
+    return made and trace.values[version].kind in (OPAQUE, TEXT)
+
+
+def _is_set_elsewhere(trace: Trace, version: int, right: Value) -> bool:
+    """Whether the value is set in parts, and the wrong ones are not what this line made, in any of its rounds: with the
+    right value in place of the whole, the answer is right wherever they are set."""
+    value = trace.values[version]
+    if any(other.before == version and other.kind == TENSOR for other in trace.values):
+        return True  # parts of it are set later
+    earlier = value
+    while earlier.before >= 0 and trace.node(earlier.event) is trace.node(value.event):
+        earlier = trace.values[earlier.before]
+    if earlier is value or earlier.data is None or value.data is None or right.data is None:
+        return False
+    if not earlier.data.shape == value.data.shape == right.data.shape:
+        return False
+    untouched = (earlier.data == value.data) | (np.isnan(earlier.data) & np.isnan(value.data))
+    return bool((untouched & ~np.isclose(value.data, right.data, equal_nan=True)).any())
 
 
 def _arguments(trace: Trace, event: int | None) -> list[int]:

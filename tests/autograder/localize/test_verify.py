@@ -194,6 +194,20 @@ def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
     assert found["steps"] and found["line"] is None
 
 
+def test_a_line_that_sets_parts_is_not_marked_for_the_parts_that_no_line_sets():
+    """The fault is in the number of rounds, yet the right whole in place of the one that is set repairs the answer."""
+    found = departure("reformer.chunked", """
+import torch
+def chunked_feed_forward(f, x, chunk):
+    y = x.clone()
+    for c in range(x.shape[1] // chunk):
+        part = slice(c * chunk, (c + 1) * chunk)
+        y[:, part, :] = f(x[:, part, :])
+    return y
+""")  # fmt: skip
+    assert found["steps"] and found["line"] is None
+
+
 def test_a_mask_that_is_turned_is_not_taken_for_a_right_one():
     found = departure(DECODER, """
 import torch
