@@ -1,6 +1,6 @@
 /** What comes next in the course: one rule for the panel, the home page and the cards. And late units. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IExercise, IStep, IUnit } from './tokens';
+import type { ICourse, IExercise, IStep, IUnit } from './tokens';
 
 export interface IPlace {
   readonly unit: IUnit;
@@ -39,6 +39,16 @@ export function nextOf(units: readonly IUnit[], here: string | null = null): IPl
     return all[at];
   }
   return [...all.slice(at + 1), ...all.slice(0, at + 1)].find(place => !isDone(place)) ?? null;
+}
+
+/** The units to go through: those of the chosen track, or all. */
+export function unitsOf({ track, units }: Pick<ICourse, 'track' | 'units'>): readonly IUnit[] {
+  return track?.units ?? units;
+}
+
+/** The next step of the course, or of its chosen track, as `nextOf`. */
+export function nextIn(course: Pick<ICourse, 'track' | 'units'>, here: string | null = null): IPlace | null {
+  return nextOf(unitsOf(course), here);
 }
 
 /** What a step is called on a button. */

@@ -94,12 +94,23 @@ export interface IUnit {
   readonly terms: readonly ITerm[];
 }
 
+/** A path through the course. */
+export interface ITrack {
+  readonly name: string;
+  readonly title: string;
+  readonly units: readonly IUnit[];
+}
+
 export interface ICourse {
   readonly units: readonly IUnit[];
+  /** The track that the student has chosen, or null for the whole course. */
+  readonly track: ITrack | null;
   /** Why the units could not be read, or null. */
   readonly error: string | null;
   readonly changed: ISignal<ICourse, void>;
   refresh(): Promise<void>;
+  /** Chooses a track by its name; an empty one stands for the whole course. */
+  chooseTrack(name: string): void;
   /** Stores the outcome of a check in the kernel; the server stores those of the button. */
   record(outcome: unknown): Promise<void>;
 }

@@ -18,7 +18,7 @@ import { pageArea } from '../../shared/area';
 import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { prepareTab } from '../../shared/needed';
-import { nextOf, targetOf } from '../../shared/nextStep';
+import { nextIn, targetOf } from '../../shared/nextStep';
 import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
@@ -271,7 +271,7 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     const draw = (title: string, maps: IMap[]): void =>
       void traceOf(title, maps).then(trace => openView(app, views, trace));
     const openNext = (from: string): void => {
-      const next = nextOf(course.units, from);
+      const next = nextIn(course, from);
       void (next ? app.commands.execute(OPEN, targetOf(next)) : app.commands.execute(HOME));
     };
     const { serverSettings } = app.serviceManager;

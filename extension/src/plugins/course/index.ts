@@ -4,62 +4,17 @@ import { Notification } from '@jupyterlab/apputils';
 import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import { PathExt } from '@jupyterlab/coreutils';
 import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
-import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
-import { ISignal, Signal } from '@lumino/signaling';
 import { notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
 import { neededAbove } from '../../shared/needed';
 import { runEach } from '../../shared/run';
-import { request } from '../../shared/server';
-import { ICourse, IUnit } from '../../shared/tokens';
+import { ICourse } from '../../shared/tokens';
+import { Course } from './course';
 import { missingName, someNotRun } from './names';
-import { placeOf, showsResult, withRuns } from './experiments';
+import { placeOf, showsResult } from './experiments';
 
 /** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
 const OPEN = 'tfkit:open-exercise';
-
-class Course implements ICourse {
-  constructor(private readonly _settings: ServerConnection.ISettings) {}
-
-  get units(): readonly IUnit[] {
-    return this._units;
-  }
-
-  get error(): string | null {
-    return this._error;
-  }
-
-  get changed(): ISignal<ICourse, void> {
-    return this._changed;
-  }
-
-  async refresh(): Promise<void> {
-    try {
-      const { units } = await request<{ units: IUnit[] }>(this._settings, 'course');
-      this._units = units.map(unit => withRuns(unit, this._ran));
-      this._error = null;
-    } catch (error) {
-      this._error = error instanceof Error ? error.message : String(error);
-    }
-    this._changed.emit();
-  }
-
-  /** Notes that a cell was run: an experiment is done then, which its file tells only once it is saved. */
-  noteRun(cell: string): Promise<void> {
-    this._ran.add(cell);
-    return this.refresh();
-  }
-
-  async record(outcome: unknown): Promise<void> {
-    await request(this._settings, 'progress', { method: 'POST', body: JSON.stringify(outcome) });
-    await this.refresh();
-  }
-
-  private readonly _ran = new Set<string>(); // of all notebooks, as `placeOf` names them
-  private _units: IUnit[] = [];
-  private _error: string | null = null;
-  private readonly _changed = new Signal<ICourse, void>(this);
-}
 
 /** Offers to run cells above one in its kernel, and then that one; an offer takes the place of the one before. */
 class Offers {

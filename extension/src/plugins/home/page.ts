@@ -3,7 +3,7 @@ import { searchIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
-import { isLate, nameOf, targetOf } from '../../shared/nextStep';
+import { isLate, nameOf, targetOf, unitsOf } from '../../shared/nextStep';
 import type { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
 import { leaderboards } from '../instructor/leaderboard';
@@ -20,13 +20,12 @@ import {
 } from './journey';
 import { hatch, motif } from './motifs';
 import { Tour, tourSteps } from './tour';
-import { trackChoice, tracksOf } from './tracks';
+import { trackChoice } from './tracks';
 
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
 export type Navigate = (to: { path: string; exercise?: string; cell?: string }) => void;
 
 const GLOSSARY = 'glossary'; // the id that the build gives to the cell with the glossary of a unit
-const TRACK = 'tfkit:track'; // where this browser keeps the chosen one
 const RADIUS = 31;
 
 export class HomePage extends Widget {
@@ -70,18 +69,16 @@ export class HomePage extends Widget {
   private _draw(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
     const { units: all, error } = this._course;
-    const chosen = tracksOf(all).find(({ name }) => name === localStorage.getItem(TRACK));
-    const units = chosen?.units ?? all;
+    const units = unitsOf(this._course);
     this._top.replaceChildren(
       h('h1', {}, this._trans.__('Course')),
       ...(error ? [h('p', { role: 'alert' }, error)] : this._hero(units))
     );
     const here = resumePoint(units)?.unit;
     const cards = units.map(unit => h('li', {}, this._card(unit, unit === here)));
-    const choice = trackChoice(all, chosen?.name ?? '', this._trans, name => {
-      localStorage.setItem(TRACK, name);
-      this._draw();
-    });
+    const choice = trackChoice(all, this._course.track?.name ?? '', this._trans, name =>
+      this._course.chooseTrack(name)
+    );
     const boards = units.flatMap(({ leaderboard }) => (leaderboard ? [leaderboard] : []));
     this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), ...choice, h('ol', {}, ...cards));
     this._boards.replaceChildren(...leaderboards(boards, this._trans));

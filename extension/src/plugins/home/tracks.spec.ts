@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, test, vi } from 'vitest';
 import type { IUnit } from '../../shared/tokens';
-import { hoursOf, trackChoice, tracksOf } from './tracks';
+import { hoursOf, trackChoice } from './tracks';
 
 const trans = nullTranslator.load('');
 const unit = (name: string, minutes: number | null, ...tracks: string[]): IUnit => ({
@@ -17,14 +17,6 @@ const unit = (name: string, minutes: number | null, ...tracks: string[]): IUnit 
   tracks: tracks.map(track => [track, track.toUpperCase()])
 });
 const units = [unit('01', 105, 'zoo', 'core'), unit('04', 120, 'zoo'), unit('05', 180, 'core')];
-
-test('a track has the units that name it, in the order of the course, and tracks stand as the units name them', () => {
-  const found = tracksOf(units).map(track => [track.name, track.title, track.units.map(({ name }) => name)]);
-  expect(found).toEqual([
-    ['zoo', 'ZOO', ['01', '04']],
-    ['core', 'CORE', ['01', '05']]
-  ]);
-});
 
 test('hours are added up and rounded, and unknown where one unit states none', () => {
   expect(hoursOf(units)).toBe(7);

@@ -1,21 +1,8 @@
-/** The tracks of a course: paths through its units, one of which a student may choose to see alone. */
+/** The choice of a track on the home page. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IUnit } from '../../shared/tokens';
+import { offeredTracks, tracksOf } from '../../shared/tracks';
 import { h } from '../../widgets/dom';
-
-export interface ITrack {
-  /** Empty for the whole course. */
-  readonly name: string;
-  readonly title: string;
-  readonly units: readonly IUnit[];
-}
-
-/** The tracks that the units name, in the order in which they do. */
-export function tracksOf(units: readonly IUnit[]): ITrack[] {
-  const titles = new Map(units.flatMap(({ tracks }) => tracks ?? []));
-  const has = (unit: IUnit, name: string): boolean => !!unit.tracks?.some(([own]) => own === name);
-  return Array.from(titles, ([name, title]) => ({ name, title, units: units.filter(unit => has(unit, name)) }));
-}
 
 /** The hours that the units take, rounded; null where one of them states no time. */
 export function hoursOf(units: readonly IUnit[]): number | null {
@@ -36,15 +23,14 @@ export function trackChoice(
   trans: TranslationBundle,
   choose: (name: string) => void
 ): HTMLElement[] {
-  const tracks = tracksOf(units);
-  const shorter = tracks.filter(track => track.units.length < units.length);
-  if (!shorter.length) {
-    const named = tracks.map(({ title }) =>
+  const offered = offeredTracks(units);
+  if (!offered.length) {
+    const named = tracksOf(units).map(({ title }) =>
       h('p', { className: 'tfkit-Tracks' }, `${title} · ${extent(units, trans)}`)
     );
     return named.length === 1 ? named : [];
   }
-  const buttons = [{ name: '', title: trans.__('All units'), units }, ...shorter].map(track => {
+  const buttons = [{ name: '', title: trans.__('All units'), units }, ...offered].map(track => {
     const attributes = { type: 'button', 'aria-pressed': String(track.name === chosen) };
     const button = h('button', attributes, h('strong', {}, track.title), ` ${extent(track.units, trans)}`);
     button.dataset.key = `track ${track.name}`;
