@@ -65,7 +65,7 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     due = unit.due.isoformat() if unit and unit.due else None
-    tracks = [[name, title] for name, title in unit.tracks.items()] if unit else []
+    tracks = [[one.name, one.title, len(one.units)] for one in unit.tracks.values()] if unit else []
     planned = {} if unit is None else {"minutes": unit.minutes, "due": due, "tracks": tracks or None}
     shown = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     counted: dict[str, Any] = {"exercises": cells.to_write}  # the panel counts these, even if a student loses cells

@@ -52,7 +52,7 @@ class Unit:
     """One unit with the settings of this course.
 
     `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
-    right or wrong. `needs`: earlier units whose ideas it takes up. `tracks`: name -> title of the tracks that it is in,
+    right or wrong. `needs`: earlier units whose ideas it takes up. `tracks`: the tracks that it is in, by their names,
     of those that this course has whole.
     """
 
@@ -64,7 +64,7 @@ class Unit:
     points: dict[str, float] = field(default_factory=dict)
     predictions: float = UNIT.defaults["predictions"]
     needs: tuple[str, ...] = ()
-    tracks: dict[str, str] = field(default_factory=dict)
+    tracks: dict[str, Track] = field(default_factory=dict)
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -105,7 +105,7 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
         raise LessonError(f"{path}: {min(twice)} is used twice")
     here = {unit.name for unit in found}
     whole = [chosen] if chosen else [one for one in tracks(course_dir).values() if here.issuperset(one.units)]
-    return [replace(unit, tracks={one.name: one.title for one in whole if unit.name in one.units}) for unit in found]
+    return [replace(unit, tracks={one.name: one for one in whole if unit.name in one.units}) for unit in found]
 
 
 def _path(course_dir: str | Path | None) -> Path:

@@ -93,7 +93,7 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     new.metadata.tfkit["language"] = language
     titles, tracks = new.metadata.tfkit.get("titles", {}), new.metadata.tfkit.get("tracks", [])
     titles.update({name: words.get(title, title) for name, title in titles.items()})
-    tracks[:] = [[name, words.get(title, title)] for name, title in tracks]
+    tracks[:] = [[name, words.get(title, title), count] for name, title, count in tracks]
     texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _is_prediction(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":

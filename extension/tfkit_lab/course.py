@@ -98,10 +98,11 @@ def _texts(named: Any) -> dict[str, str]:
     return {key: title for key, title in found if isinstance(title, str)}
 
 
-def _tracks(named: Any) -> list[list[str]]:
-    """[name, title] of each track, in course.toml's order, which the keys of an object in a notebook would not keep."""
-    pairs = named if isinstance(named, list) else []
-    return [pair for pair in pairs if isinstance(pair, list) and [type(part) for part in pair] == [str, str]]
+def _tracks(named: Any) -> list[list[str | int]]:
+    """[name, title, number of its units] of each track, in course.toml's order, which the keys of an object in a
+    notebook would not keep."""
+    found = named if isinstance(named, list) else []
+    return [one for one in found if isinstance(one, list) and [type(part) for part in one] == [str, str, int]]
 
 
 def _distinct_titles(titles: dict[str, str]) -> dict[str, str]:

@@ -199,7 +199,7 @@ def test_a_track_names_the_units_and_their_tables_only_change_them(tmp_path):
     found = settings.read(tmp_path)
     assert [unit.name for unit in found] == CORE
     assert [unit.minutes for unit in found if unit.name in CORE[1:3]] == [75, 50]
-    assert all(unit.tracks == {"core": "Core"} for unit in found)
+    assert all(list(unit.tracks) == ["core"] and unit.tracks["core"].title == "Core" for unit in found)
     assert len(settings.read(track="inside")) == 6
 
 
@@ -212,7 +212,8 @@ def test_a_course_tells_the_tracks_that_it_has_whole(directory):
 def test_a_course_may_have_a_track_of_its_own(tmp_path):
     own = 'track = "mine"\n[[tracks]]\nname = "mine"\nunits = ["02-masks"]\n'
     (tmp_path / settings.FILE).write_text(own)
-    assert [(unit.name, unit.tracks) for unit in settings.read(tmp_path)] == [("02-masks", {"mine": "mine"})]
+    (found,) = settings.read(tmp_path)
+    assert (found.name, list(found.tracks), found.tracks["mine"].title) == ("02-masks", ["mine"], "mine")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ def test_a_track_or_a_need_that_cannot_be_is_refused_by_name(tmp_path, text, mes
 def test_one_track_is_built_from_the_command_line(tmp_path, capsys):
     assert builder.main([str(tmp_path), "--track", "core"]) == 0
     assert sorted(path.name for path in (tmp_path / "source").iterdir()) == CORE
-    assert read(tmp_path).metadata.tfkit.tracks == [["core", "Core"]]
+    assert read(tmp_path).metadata.tfkit.tracks == [["core", "Core", 5]]
     with pytest.raises(SystemExit):
         builder.main([str(tmp_path), "--track", "core", "--unit", "02-masks"])
     assert "pass one of them" in capsys.readouterr().err

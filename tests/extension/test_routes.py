@@ -356,8 +356,8 @@ def test_the_course_tells_what_the_home_page_shows(tmp_path):
     course.record(tmp_path, {"exercise": EXERCISE, "status": "passed", "score": 1, "max_score": 1})
     (unit,) = course.units(tmp_path)
     assert (unit["name"], unit["title"], unit["minutes"]) == ("02-masks", "02 · Masks", 75)
-    assert [name for name, _ in unit["tracks"]] == ["core", "today", "zoo", "inside", "fast"], "as in course.toml"
-    assert unit["tracks"][0] == ["core", "Core"]
+    assert [name for name, *_ in unit["tracks"]] == ["core", "today", "zoo", "inside", "fast"], "as in course.toml"
+    assert unit["tracks"][0] == ["core", "Core", 5], "with the number of its units"
     assert unit["about"].startswith("Attention lets every position look at every other.") and "*" not in unit["about"]
     assert {e["id"]: e["points"] for e in unit["exercises"]}["masks.softmax"] == 2
     assert [e["at"] is not None for e in unit["exercises"]] == [True, False, False, False]
@@ -382,7 +382,11 @@ def test_a_notebook_that_tells_nothing_of_use_is_still_a_unit(tmp_path, minutes)
     path = tmp_path / "mine.ipynb"
     notebook(path, (EXERCISE, "The future"))
     found = nbformat.read(path, as_version=4)
-    found.metadata["tfkit"] = {"unit": 3, "minutes": minutes, "tracks": [["core", 3], "core", ["core"]]}
+    found.metadata["tfkit"] = {
+        "unit": 3,
+        "minutes": minutes,
+        "tracks": [["core", 3], "core", ["core", "Core"], ["core", "Core", True]],
+    }
     nbformat.write(found, path)
     (unit,) = course.units(tmp_path)
     assert (unit["name"], unit["minutes"], unit["terms"], unit["about"]) == ("mine", None, [], "")

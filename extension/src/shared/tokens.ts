@@ -78,8 +78,8 @@ export interface IUnit {
   readonly about: string;
   /** The planned duration, or null. */
   readonly minutes: number | null;
-  /** The tracks that the unit is in: their names and titles. */
-  readonly tracks?: readonly (readonly [name: string, title: string])[];
+  /** The tracks that the unit is in: their names and titles, and how many units they have. */
+  readonly tracks?: readonly (readonly [name: string, title: string, count: number])[];
   /** The due date, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
   /** May be empty: a unit can be a project instead. */

@@ -18,6 +18,7 @@ vi.mock('@jupyterlab/ui-components', () => {
 });
 
 const exercise = (id: string): unknown => ({ id, title: id, state: 'not_started', score: 0, max_score: 1, at: null });
+const SIZES: Record<string, number> = { zoo: 3, core: 2 };
 const unit = (name: string, ...tracks: string[]): IUnit =>
   ({
     path: `${name}.ipynb`,
@@ -29,7 +30,7 @@ const unit = (name: string, ...tracks: string[]): IUnit =>
     exercises: [exercise(`in ${name}`)],
     predictions: { asked: 0, made: 0 },
     terms: [],
-    tracks: tracks.map(track => [track, track.toUpperCase()])
+    tracks: tracks.map(track => [track, track.toUpperCase(), SIZES[track]])
   }) as unknown as IUnit;
 const units = [unit('01', 'zoo'), unit('04', 'zoo', 'core'), unit('05', 'core', 'zoo')];
 const trans = nullTranslator.load('');
@@ -64,8 +65,13 @@ it('has the units that name a track, in the order of the course, and the tracks 
   ]);
 });
 
-it('offers those that leave units out', () => {
-  expect(offeredTracks(units).map(({ name }) => name)).toEqual(['core']);
+it('offers those that leave units out, and only where all of their units are here', () => {
+  const offered = (found: readonly IUnit[]): string[] => offeredTracks(found).map(({ name }) => name);
+  expect(offered(units)).toEqual(['core']);
+  expect(offered([unit('06'), ...units])).toEqual(['zoo', 'core']);
+  expect(offered([unit('06'), ...units.slice(1)])).toEqual(['core']);
+  expect(offered([unit('06'), units[2]])).toEqual([]);
+  expect(offered([unit('06'), units[2], units[2]])).toEqual([]); // two copies of one notebook
 });
 
 it('lets a chosen track say what comes next on the panel, the home page and the cards', async () => {

@@ -2,11 +2,17 @@
 import { PageConfig } from '@jupyterlab/coreutils';
 import type { ITrack, IUnit } from './tokens';
 
-/** The tracks that the units name, in the order in which they do. */
+/**
+ * The tracks whose units are all here, in the order in which these name them. Of a track whose notebooks have not all been
+ * fetched, nobody here knows how long it takes.
+ */
 export function tracksOf(units: readonly IUnit[]): ITrack[] {
-  const titles = new Map(units.flatMap(({ tracks }) => tracks ?? []));
+  const named = new Map(units.flatMap(({ tracks }) => tracks ?? []).map(track => [track[0], track]));
   const has = (unit: IUnit, name: string): boolean => !!unit.tracks?.some(([own]) => own === name);
-  return Array.from(titles, ([name, title]) => ({ name, title, units: units.filter(unit => has(unit, name)) }));
+  return Array.from(named.values()).flatMap(([name, title, count]) => {
+    const own = units.filter(unit => has(unit, name));
+    return new Set(own.map(unit => unit.name)).size === count ? [{ name, title, units: own }] : [];
+  });
 }
 
 /** The tracks to choose from: those that leave units out. */

@@ -14,7 +14,7 @@ const unit = (name: string, minutes: number | null, ...tracks: string[]): IUnit 
   exercises: [],
   predictions: { asked: 0, made: 0 },
   terms: [],
-  tracks: tracks.map(track => [track, track.toUpperCase()])
+  tracks: tracks.map(track => [track, track.toUpperCase(), 2])
 });
 const units = [unit('01', 105, 'zoo', 'core'), unit('04', 120, 'zoo'), unit('05', 180, 'core')];
 
@@ -39,7 +39,7 @@ test('each track is a button that tells how long it takes, and the chosen one is
 
 test('a course that is one track names it, and a course without tracks shows nothing', () => {
   const [only] = trackChoice(
-    [units[0], units[2]].map(one => ({ ...one, tracks: [['core', 'Core'] as const] })),
+    [units[0], units[2]].map(one => ({ ...one, tracks: [['core', 'Core', 2] as const] })),
     '',
     trans,
     vi.fn()
@@ -47,5 +47,7 @@ test('a course that is one track names it, and a course without tracks shows not
   expect(only.textContent).toBe('Core · 2 units, about 5 h');
   expect(only.querySelector('button')).toBeNull();
   expect(trackChoice([unit('01', 60)], '', trans, vi.fn())).toEqual([]);
-  expect(trackChoice([unit('01', 60, 'core', 'zoo')], '', trans, vi.fn())).toEqual([]);
+  const both = [['core', 'Core', 1] as const, ['zoo', 'Zoo', 1] as const];
+  expect(trackChoice([{ ...unit('01', 60), tracks: both }], '', trans, vi.fn())).toEqual([]);
+  expect(trackChoice([unit('01', 60, 'core')], '', trans, vi.fn())).toEqual([]); // another unit of it is not here
 });
