@@ -33,7 +33,7 @@ test('a mistake is walked on the card, line by line, up to where the values part
   await expect(stop).toContainText('✗ Line');
   await expect(stop.getByRole('table')).toHaveCount(2); // the value and what must hold
   await expect(walk.getByRole('button', { name: 'Next line' })).toHaveAttribute('aria-disabled', 'true');
-  await shot(page, 'walk-parts');
+  await shot(page, 'walk-departing');
   await accessible(page, '.tfkit-Walk');
   await theme(page, 'Dark');
   await shot(page, 'walk-dark');
