@@ -241,7 +241,8 @@ def test_a_mistake_is_walked_in_a_fold_from_the_right_values_to_the_wrong_ones()
     fold = re.search(r'<details class="tfkit-v-walk"><summary>.*?</details>', page).group()
     first, last = re.findall(r'<li class="tfkit-v-stop.*?</li>', fold)
     assert "✓ <b>Line 3</b>: A right answer has this value, too." in first and "<td" in first and "2.5" in first
-    assert last.startswith('<li class="tfkit-v-stop tfkit-v-departing">') and "✗ <b>Line 4</b>: <code>scores</code>" in last
+    assert last.startswith('<li class="tfkit-v-stop tfkit-v-departing">')
+    assert "✗ <b>Line 4</b>: <code>scores</code>" in last
     assert "A right answer has shape 2 × 2 × 4." in last and "✗ 1" in last
     assert "what must hold" in last and '"tfkit-unknown">?<' in last
 
