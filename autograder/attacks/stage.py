@@ -21,6 +21,7 @@ import site
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -124,6 +125,9 @@ def find(nb: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
     return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
 
 
+MOST_OF_PATH = 70  # bytes
+
+
 class Machine:
     """What a hostile program may find on the grader's machine; everything here must be as it was afterwards."""
 
@@ -137,7 +141,10 @@ class Machine:
         self.udp.bind(self.tcp.getsockname())
         self.hidden_name = f"attack-{os.getpid()}-{time.monotonic_ns()}"
         self.abstract.bind("\0" + self.hidden_name)
-        self.unix.bind(str(folder / "socket"))
+        # the path of a socket may have some hundred bytes, which a folder for temporary files may take alone
+        where = folder if len(os.fsencode(folder)) < MOST_OF_PATH else None
+        self.door = tempfile.TemporaryDirectory(prefix="door-", dir=where or "/tmp")
+        self.unix.bind(str(Path(self.door.name) / "socket"))
         for server in (self.tcp, self.unix, self.abstract):
             server.listen()
         with socket.socket() as free:
@@ -202,6 +209,7 @@ class Machine:
         self.victim.wait()
         for server in (self.tcp, self.udp, self.unix, self.abstract):
             server.close()
+        self.door.cleanup()
 
 
 def course_fingerprint(course: Path) -> dict[str, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,16 @@ def test_a_few_attacks_are_played_with_the_courses_settings_and_hold(tmp_path, t
         assert f"  ✓ {name}: held" in printed.out
     assert "of 3: zz-honest" in printed.err and "2 of 2 attacks got nothing; everything held" in printed.out
     assert stage.fingerprint([course]) == before and not list(temporary.iterdir())
+
+
+def test_a_folder_for_temporary_files_may_have_a_long_path(tmp_path):
+    folder = tmp_path / ("long" * 40)
+    folder.mkdir()
+    with closing(Machine(folder)) as machine:
+        door = machine.clues()["SOCKET"]
+        with socket.socket(socket.AF_UNIX) as visitor:
+            visitor.connect(door)
+    assert not Path(door).parent.exists()
 
 
 def test_an_attack_that_wins_is_said_to_have_won(tmp_path, temporary, monkeypatch, capsys):
