@@ -57,6 +57,13 @@ class LocalSubject:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
 
+    @classmethod
+    def from_source(cls, text: str, file: str = "answer.py") -> LocalSubject:
+        """What this program defines. Raises whatever it raises when it runs; `file` is its name in a traceback."""
+        namespace: dict[str, Any] = {"__name__": "answer"}
+        exec(compile(text, file, "exec", dont_inherit=True), namespace)
+        return cls(namespace)
+
     def limit_answer(self, size: int | None) -> None:
         """As SandboxClient.limit_answer, but without a limit, since the code is trusted."""
 

@@ -119,12 +119,11 @@ def _pairs(
     random.Random(f"{seed}/{exercise.id}").shuffle(pairs)
     given = 0
     for pair in pairs[:TRIES]:
-        namespace: dict = {"__name__": "answer"}
         try:
-            exec(compile(pair.read_text(), f"{pair.stem}.py", "exec", dont_inherit=True), namespace)
+            subject = LocalSubject.from_source(pair.read_text(), f"{pair.stem}.py")
         except Exception:  # the two changes do not work together
             continue
-        findings = collect_answers(question_sets, LocalSubject(namespace))
+        findings = collect_answers(question_sets, subject)
         replies = [reply for finding in findings if finding.failed for reply in finding.answers]
         if not replies or any(agrees(part, replies) for part in pair.parts):
             score.masked += 1

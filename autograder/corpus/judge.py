@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from autograder.api import MAX_EDGE_SHARE, Exercise
 from autograder.checks.local import LocalSubject
@@ -103,9 +102,7 @@ def ask_reference(exercise: Exercise, seed: int) -> list[QuestionSet]:
 
 def examine_answer(path: Answer, question_sets: list[QuestionSet]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
-    namespace: dict[str, Any] = {"__name__": "answer"}
-    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return collect_answers(question_sets, LocalSubject(namespace))
+    return collect_answers(question_sets, LocalSubject.from_source(path.read_text(encoding="utf-8"), path.name))
 
 
 def lines(exercise: Exercise, question_sets: list[QuestionSet]) -> Lines:

@@ -44,9 +44,7 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
         return
     text = path.read_text(encoding="utf-8")
     edited = edited_lines(text, path.base.read_text(encoding="utf-8"))
-    namespace = {"__name__": "answer"}
-    exec(compile(text, path.name, "exec", dont_inherit=True), namespace)
-    found = find(exercise, findings, LocalSubject(namespace), [("answer", text)])
+    found = find(exercise, findings, LocalSubject.from_source(text, path.name), [("answer", text)])
     gap = min(abs(found.line - line) for line in edited) if found else None
     into.edits += 1
     into.near += gap is not None and gap <= NEAR_LINES

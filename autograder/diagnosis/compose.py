@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.api import SEPARATOR
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
@@ -108,9 +108,7 @@ def fit(parts: Sequence[EditedAnswer]) -> bool:
 def _subject(one: CombinedMistakes | Answer) -> LocalSubject:
     from autograder.checks.local import LocalSubject
 
-    namespace: dict[str, Any] = {"__name__": "answer"}
-    exec(compile(one.read_text(), "answer.py", "exec", dont_inherit=True), namespace)
-    return LocalSubject(namespace)
+    return LocalSubject.from_source(one.read_text())
 
 
 def _same(subject: LocalSubject, reply: Reply) -> bool:

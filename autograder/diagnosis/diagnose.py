@@ -130,9 +130,7 @@ def subject_of(path: Answer) -> LocalSubject:
     """One of our own answers, in this process."""
     from autograder.checks.local import LocalSubject
 
-    namespace: dict[str, Any] = {"__name__": f"answer_{path.stem}"}
-    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return LocalSubject(namespace)
+    return LocalSubject.from_source(path.read_text(encoding="utf-8"), path.name)
 
 
 def student_sentence(path: Answer) -> str:

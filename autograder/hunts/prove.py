@@ -12,11 +12,12 @@ from typing import Any
 
 from autograder.api import Exercise
 from autograder.checks.compare import compare
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, QuestionSet, observe
 from autograder.diagnosis.limit import TimeLimitExceeded
 from autograder.exercises import registry
 from autograder.hunts.make import Hunt, hunts
-from autograder.hunts.symptom import COSTLY, Failures, describe, examine, question_sets, see, subject_from
+from autograder.hunts.symptom import COSTLY, Failures, describe, examine, question_sets, see
 
 TRIES = 5  # code whose fault is that it draws random numbers is right now and then
 
@@ -124,10 +125,10 @@ class Prover:
 def _asked_again(hunt: Hunt, answer: Answer) -> list[str]:
     """Whether the faulty code and its repair, run anew, give what the symptom says."""
     tolerance, complaints = answer.probe.tolerance, []
-    faulty = subject_from(hunt.code)
+    faulty = LocalSubject.from_source(hunt.code)
     if all(compare(answer.expected, observe(faulty, answer.probe), tolerance) is None for _ in range(TRIES)):
         complaints.append("the symptom is not there when the code runs again")
-    if compare(answer.expected, observe(subject_from(hunt.repair), answer.probe), tolerance) is not None:
+    if compare(answer.expected, observe(LocalSubject.from_source(hunt.repair), answer.probe), tolerance) is not None:
         complaints.append("the repair shows the symptom too")
     return complaints
 

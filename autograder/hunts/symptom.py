@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import torch
@@ -22,7 +21,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Check, Finding, QuestionSet, collect_answers, is_crash, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
-from autograder.diagnosis.diagnose import counterexample, shown_value, simplest
+from autograder.diagnosis.diagnose import counterexample, shown_value, simplest, subject_of
 from autograder.diagnosis.limit import time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
@@ -110,16 +109,9 @@ def question_sets(exercise: Exercise, seed: Any, properties: Sequence[str] = ())
 
 def examine(code: str, asked: Sequence[QuestionSet]) -> Examination:
     """The code's answers to these questions. Raises TimeLimitExceeded for code that does not end."""
-    subject = subject_from(code)
+    subject = LocalSubject.from_source(code)
     with time_limit(SECONDS):
         return Examination(tuple(collect_answers(asked, subject)), subject)
-
-
-def subject_from(code: str) -> LocalSubject:
-    """One of our own programs, in this process."""
-    namespace: dict[str, Any] = {"__name__": "answer"}
-    exec(compile(code, "answer.py", "exec", dont_inherit=True), namespace)
-    return LocalSubject(namespace)
 
 
 def symptom(hunt: Hunt, seed: Any) -> Symptom | None:
@@ -151,7 +143,8 @@ def see(exercise: Exercise, examined: Examination) -> Failures | None:
     if not told:
         return None
     with time_limit(SECONDS):  # code that ends with the inputs that were drawn may not end with smaller ones
-        smaller = shrink_counterexample(told, examined.subject, reference_of(exercise), list(_right_subjects(exercise)))
+        right = [subject_of(one) for one in answers(exercise, "right")]
+        smaller = shrink_counterexample(told, examined.subject, reference_of(exercise), right)
     plain = [one for one in smaller if not one.map]
     main = simplest(_clear(plain) or plain or smaller)
     assert main is not None
@@ -171,11 +164,6 @@ def describe(exercise: Exercise, seen: Failures) -> Symptom:
 def _clear(findings: Sequence[Finding]) -> list[Finding]:
     """Those whose simplest answer is a wrong result: it tells more than an exception."""
     return [one for one in findings if one.simplest is not None and not is_crash(one.simplest)]
-
-
-@cache
-def _right_subjects(exercise: Exercise) -> tuple[LocalSubject, ...]:
-    return tuple(subject_from(one.read_text(encoding="utf-8")) for one in answers(exercise, "right"))
 
 
 def _drawable(finding: Finding) -> Finding:

@@ -46,7 +46,6 @@ OWN = {
         autograder/feedback/tokens.py: blocks
         autograder/hunts/make.py: Hunt.repair
         autograder/hunts/own_test.py: _others judge_test
-        autograder/hunts/symptom.py: _right_subjects
         autograder/launch/authenticator.py: LTIAuthenticator.save_services
         autograder/launch/platforms.py: read
         autograder/lint/notebook.py: tree

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
+from autograder.checks.local import LocalSubject
 from autograder.diagnosis.diagnose import student_sentence
 from autograder.exercises import registry
 from autograder.hunts import make
-from autograder.hunts.symptom import Symptom, _window, question_sets, subject_from, symptom
+from autograder.hunts.symptom import Symptom, _window, question_sets, symptom
 
 
 def seen(name: str, seed: int = 0) -> Symptom:
@@ -39,7 +40,7 @@ def test_the_result_shown_is_what_the_code_gives_for_the_input_shown():
     found = seen(hunt.id)
     given = [torch.tensor(value) for value in found.inputs.values()]
     for code, shown in ((hunt.code, found.faulty), (hunt.repair, found.right)):
-        result = subject_from(code).call("rnn_cell", *given)
+        result = LocalSubject.from_source(code).call("rnn_cell", *given)
         assert torch.allclose(result, torch.tensor(shown), atol=1e-4)
 
 
