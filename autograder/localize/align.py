@@ -16,7 +16,7 @@ from itertools import combinations, islice, permutations
 
 import numpy as np
 
-from autograder.localize.recorder import EVENTS, LARGEST, OPAQUE, TENSOR, TEXT
+from autograder.localize.recorder import EVENTS, FLOATS, LARGEST, OPAQUE, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 STANDS_FOR_NAN, STANDS_FOR_LOWEST = -17.77, 37.37
@@ -58,8 +58,8 @@ def _finite(data: np.ndarray) -> np.ndarray:
 def _kind(value: Value, rules: Rules) -> tuple:
     return (
         value.kind == TEXT,
-        value.dtype if rules.dtypes and value.kind == TENSOR and value.dtype >= 6 else None,
-        value.grad if rules.gradients and value.kind == TENSOR and value.dtype >= 6 else None,
+        value.dtype if rules.dtypes and value.kind == TENSOR and value.dtype >= FLOATS else None,
+        value.grad if rules.gradients and value.kind == TENSOR and value.dtype >= FLOATS else None,
     )
 
 
@@ -147,7 +147,7 @@ def is_rich(value: Value) -> bool:
     if value.kind == TEXT:
         return value.dtype >= 12  # characters
     if value.data.size < 3:
-        return value.dtype >= 6 and bool((np.abs(_plain(value.data)) % 1 > 0).any())
+        return value.dtype >= FLOATS and bool((np.abs(_plain(value.data)) % 1 > 0).any())
     return len(np.unique(_plain(value.data))) >= (2 if value.dtype == 0 else 3)
 
 

@@ -12,6 +12,7 @@ import torch
 EVENTS, NUMBERS, LARGEST, ITEMS, DEPTH, CALLERS = 4000, 400_000, 4096, 512, 4, 32
 DTYPES = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
           torch.float32, torch.float64)  # fmt: skip
+FLOATS = 6  # the first of them that is one
 OPAQUE, TENSOR, PLAIN, TEXT = range(4)  # kinds of value
 
 

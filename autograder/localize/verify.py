@@ -1,8 +1,8 @@
 """Whether a line is at fault: with the right value in place of its own, the answer must become right.
 
-The value that departs first has only right ones before it. If the answer is right once it is exchanged for a value
-that right answers compute, then nothing after it is wrong, and the line that makes it is at fault. Where no exchange
-helps, such as in an answer written in a way of its own, no line is sure.
+If the answer is right once a value is exchanged for one that right answers compute, then nothing after it is wrong. The
+line that makes it is at fault if all that it makes it of is right, too: a value that is returned, or put together of
+parts, repairs any answer. Where no exchange helps, as in an answer written in a way of its own, no line is sure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 from autograder.checks.probe import Probe
 from autograder.localize.align import FaultyVersion, KnownValues, caller, is_input, is_rich, key
 from autograder.localize.location import FaultLocation
-from autograder.localize.recorder import DTYPES, OPAQUE, PLAIN, TENSOR, TEXT
+from autograder.localize.recorder import DTYPES, FLOATS, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
 
 FEW, MANY = 3, 8  # fewer numbers, or truths, are equal by chance
@@ -27,7 +27,6 @@ COLLECTING = frozenset({
     "List", "ListComp", "Tuple", "Set", "SetComp", "Dict", "DictComp", "GeneratorExp", "append", "extend", "insert",
     "add", "update", "list", "tuple", "dict", "set", "sorted", "reversed",
 })  # fmt: skip
-FLOATS = 6  # the first dtype that is one, in `recorder.DTYPES`
 DEEPEST = 8  # steps back from a value to those that it is made of
 TRIES = 16  # values that are tried in one place
 SECONDS = 10.0  # for all tries together, which only code that is slow on purpose needs

@@ -16,7 +16,7 @@ from autograder.feedback.translate import say
 from autograder.localize.align import TOLERANCE, factor
 from autograder.localize.instrument import Node
 from autograder.localize.location import FaultLocation
-from autograder.localize.recorder import PLAIN, TENSOR, TEXT
+from autograder.localize.recorder import FLOATS, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 LARGEST = 8  # rows and columns of the matrix that is shown
@@ -217,7 +217,7 @@ def _transposed_square(actual: Value, expected: Value) -> str:
 
 def _transformed(actual: Value, expected: Value) -> str:
     """`is the right one after a ReLU`"""
-    if actual.kind != TENSOR or actual.size < 3 or actual.dtype < 6 or expected.dtype < 6:
+    if actual.kind != TENSOR or actual.size < 3 or actual.dtype < FLOATS or expected.dtype < FLOATS:
         return ""
     for name, edit in TENSORS:
         try:
@@ -323,4 +323,4 @@ def _entry(x: float, dtype: int) -> Any:
         return bool(x)
     if not np.isfinite(x):
         return str(x)
-    return int(x) if dtype < 6 else round(float(x), 4) if abs(x) < 1e6 else float(f"{x:.3g}")
+    return int(x) if dtype < FLOATS else round(float(x), 4) if abs(x) < 1e6 else float(f"{x:.3g}")
