@@ -62,7 +62,7 @@ class StudentProgram:
 
 
 @dataclass
-class Runs:
+class RepairRuns:
     """The repaired programs of an answer that were run, and whether another may be.
 
     `over`: a repaired program ran out of time. The others would wait for the same loop, and the student for each.
@@ -102,7 +102,7 @@ def measure(
         return None
     known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
     named = tuple(known[name] for name in names if name in known)
-    runs, by_name = Runs(), None
+    runs, by_name = RepairRuns(), None
     if named and len(named) == len(names) and fit(named):
         by_name = _by_repair([named], program, runs) or _by_behaviour(named, findings, program)
         if by_name is not None and by_name.share >= SHARES[1]:
@@ -125,14 +125,12 @@ def can_change_points(exercise: Exercise, kept: float, named: Misconception | No
 
 def share_kept(findings: Sequence[Finding], weights: Mapping[str, float] | None = None) -> float:
     """The share of an exercise's points that these checks earn; 0 where ordinary values are wrong."""
-    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
-    if any(finding.failed and finding.check.core for finding in counted):
+    if any(one.failed and one.check.core and one.check.graded and not one.check.not_run for one in findings):
         return 0.0
-    parts = points.shares([(one.check.property, one.check.weight) for one in counted], 1.0, weights)
-    return math.fsum(part for part, one in zip(parts, counted, strict=True) if not one.failed)
+    return _share_of([one for one in findings if not one.failed], findings, weights)
 
 
-def _by_repair(sets: Iterable[Parts], program: StudentProgram, runs: Runs) -> Distance | None:
+def _by_repair(sets: Iterable[Parts], program: StudentProgram, runs: RepairRuns) -> Distance | None:
     """The distance if the answer with one of these sets of edits undone is right, as far as it then earns points."""
     for parts, cells in _repaired(sets, program, runs):
         findings = runs.run(program, cells)
@@ -141,7 +139,9 @@ def _by_repair(sets: Iterable[Parts], program: StudentProgram, runs: Runs) -> Di
     return None
 
 
-def _repaired(sets: Iterable[Parts], program: StudentProgram, runs: Runs) -> Iterator[tuple[Parts, dict[str, str]]]:
+def _repaired(
+    sets: Iterable[Parts], program: StudentProgram, runs: RepairRuns
+) -> Iterator[tuple[Parts, dict[str, str]]]:
     """Sets of edits, each with the student's cells in which it is undone, as long as one more may be run."""
     for parts in sets:
         for cells in _repaired_cells(parts, program):
@@ -190,7 +190,7 @@ def _is_explained(finding: Finding, wrong: CombinedMistakes) -> bool:
     return agrees(wrong, answers_to_compare(finding))
 
 
-def _share_of(some: Sequence[Finding], findings: Sequence[Finding], weights: Mapping[str, float]) -> float:
+def _share_of(some: Sequence[Finding], findings: Sequence[Finding], weights: Mapping[str, float] | None) -> float:
     """The share of the points that these checks are worth."""
     counted = [one for one in findings if one.check.graded and not one.check.not_run]
     parts = points.shares([(one.check.property, one.check.weight) for one in counted], 1.0, weights)
