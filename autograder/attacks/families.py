@@ -17,7 +17,7 @@ COST = (
 
 
 @dataclass(frozen=True)
-class Family:
+class AttackFamily:
     """What its attacks are after, and the promise of SECURITY.md that would be broken if one of them won."""
 
     aim: str
@@ -25,16 +25,16 @@ class Family:
 
 
 FAMILIES = {
-    "files": Family("read or change files of the course, the grader or the machine", BOX),
-    "network": Family("reach a server, a socket or another process's service", BOX),
-    "processes": Family("end, stop or outlive processes", BOX),
-    "gpu": Family("take or misuse the graphics card", BOX),
-    "scoring": Family("be paid without a right answer", VERDICT),
-    "kernel": Family("find the reference in the box, or replace what runs there", VERDICT),
-    "frames": Family("forge the answers that leave the box", VERDICT),
-    "resources": Family("take memory, time or descriptors", COST),
-    "output": Family("flood or break what is shown of the output", COST),
-    "metadata": Family("forge or break the notebook that is handed in", COST),
+    "files": AttackFamily("read or change files of the course, the grader or the machine", BOX),
+    "network": AttackFamily("reach a server, a socket or another process's service", BOX),
+    "processes": AttackFamily("end, stop or outlive processes", BOX),
+    "gpu": AttackFamily("take or misuse the graphics card", BOX),
+    "scoring": AttackFamily("be paid without a right answer", VERDICT),
+    "kernel": AttackFamily("find the reference in the box, or replace what runs there", VERDICT),
+    "frames": AttackFamily("forge the answers that leave the box", VERDICT),
+    "resources": AttackFamily("take memory, time or descriptors", COST),
+    "output": AttackFamily("flood or break what is shown of the output", COST),
+    "metadata": AttackFamily("forge or break the notebook that is handed in", COST),
 }
 SAMPLE = frozenset(  # a second each, of all families
     """

@@ -22,7 +22,7 @@ from autograder.api import with_hints
 from autograder.feedback.text import one_line, plain, verdict_line, verdict_text
 from autograder.feedback.translate import say
 from autograder.feedback.words import SIGNS, STATES, is_unwritten, number, places, reason
-from autograder.grade.notebook import NotebookResult, PointedVerdict
+from autograder.grade.notebook import LocatedVerdict, NotebookResult
 
 JUNIT, CODE_QUALITY = "junit.xml", "codequality.json"
 LEVELS = {"failed": "error", "not_graded": "warning", "unwritten": "notice"}  # of GitHub's annotations
@@ -68,7 +68,7 @@ def _state(state: str) -> str:
     return say(STATES[state])
 
 
-def _text(one: PointedVerdict, data: Mapping[str, Any]) -> str:
+def _text(one: LocatedVerdict, data: Mapping[str, Any]) -> str:
     """Where in the notebook, what is wrong, and the points."""
     departs = data["departure"] if data["line"] else None
     where = say("Cell {cell}", cell=one.cell) if one.cell else ""

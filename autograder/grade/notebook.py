@@ -16,7 +16,7 @@ from autograder.grade.file import read_notebook
 
 
 @dataclass(frozen=True)
-class PointedVerdict:
+class LocatedVerdict:
     """A verdict and the cell that it is about: its number (1-based), and the lines of the file in which it stands."""
 
     verdict: Verdict
@@ -33,7 +33,7 @@ class NotebookResult:
     """What was found in a notebook: verdicts in its order, or the problem because of which nothing was graded."""
 
     file: Path
-    verdicts: tuple[PointedVerdict, ...] = ()
+    verdicts: tuple[LocatedVerdict, ...] = ()
     problem: str = ""
 
 
@@ -57,7 +57,7 @@ def grade_file(file: Path, backend: Any, **how: Any) -> NotebookResult:
     verdicts = run.grade_notebook(notebook, exercises, student=file.name, backend=backend, **how)
     lines = cell_lines(text)  # of the text that was graded: the code may have changed the file
     return NotebookResult(
-        file, tuple(_pointed(replace(verdict, file=str(file)), notebook, lines) for verdict in verdicts)
+        file, tuple(_located(replace(verdict, file=str(file)), notebook, lines) for verdict in verdicts)
     )
 
 
@@ -94,7 +94,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _pointed(verdict: Verdict, notebook: Mapping[str, Any], lines: list[list[int]]) -> PointedVerdict:
+def _located(verdict: Verdict, notebook: Mapping[str, Any], lines: list[list[int]]) -> LocatedVerdict:
     """The verdict with its cell: that of the line that departs, or else the answer's."""
     named = verdict.departure["cell"] if verdict.departure and verdict.line else None
     places = [
@@ -103,8 +103,8 @@ def _pointed(verdict: Verdict, notebook: Mapping[str, Any], lines: list[list[int
         if (str(cell.get("id", f"cell-{index}")) == named if named else _answers(cell, verdict.exercise))
     ]
     if not places:
-        return PointedVerdict(verdict)
-    return PointedVerdict(verdict, places[-1] + 1, tuple(lines[places[-1]]))
+        return LocatedVerdict(verdict)
+    return LocatedVerdict(verdict, places[-1] + 1, tuple(lines[places[-1]]))
 
 
 def _answers(cell: Mapping[str, Any], exercise: str) -> bool:

@@ -13,7 +13,7 @@ from autograder.api import CheckResult, Verdict
 from autograder.checking import ci
 from autograder.checking.command import FORMATS
 from autograder.cli import main
-from autograder.grade.notebook import NotebookResult, PointedVerdict
+from autograder.grade.notebook import LocatedVerdict, NotebookResult
 
 EVIL = "a ##[error]b ##[stop-commands]c\n::error::b\r| `c` <script> ```\x1b[1m %0A"
 FILE = Path("release/02, masks.ipynb")
@@ -24,8 +24,8 @@ def verdict(status, **fields):
     return Verdict(**(given | fields))
 
 
-RIGHT = PointedVerdict(verdict("passed", score=2.0, exercise="masks.padding"), 3, (11, 12))
-WRONG = PointedVerdict(
+RIGHT = LocatedVerdict(verdict("passed", score=2.0, exercise="masks.padding"), 3, (11, 12))
+WRONG = LocatedVerdict(
     verdict(
         "failed",
         hint=f"The diagonal is hidden. {EVIL}",
@@ -36,10 +36,10 @@ WRONG = PointedVerdict(
     ),
     7, (20, 21, 22),
 )  # fmt: skip
-STUB = PointedVerdict(
+STUB = LocatedVerdict(
     verdict("failed", exercise="masks.softmax", checks=(CheckResult(name="written", status="failed"),)), 9, (30,)
 )
-BROKEN = PointedVerdict(verdict("not_graded", exercise="masks.decoder", reason=EVIL))
+BROKEN = LocatedVerdict(verdict("not_graded", exercise="masks.decoder", reason=EVIL))
 RESULT = NotebookResult(FILE, (RIGHT, WRONG, STUB, BROKEN))
 ODD = NotebookResult(Path("odd.ipynb"), problem="odd.ipynb is not a notebook\n::set-output")
 
@@ -70,7 +70,7 @@ def test_the_log_holds_no_line_that_github_would_read_as_a_command():
 
 
 def test_the_log_gives_away_no_more_than_the_hints_allow():
-    named = PointedVerdict(verdict("failed", misconception="masks.shifted", misconceptions=("masks.shifted",)))
+    named = LocatedVerdict(verdict("failed", misconception="masks.shifted", misconceptions=("masks.shifted",)))
     assert "masks.shifted" in "\n".join(ci.log_lines([NotebookResult(FILE, (named,))], 1))
     assert list(ci.log_lines([NotebookResult(FILE, (named,))], 0)) == [FILE.as_posix(), "  ✗ masks.causal 0/2"]
 
@@ -85,13 +85,13 @@ def test_the_summary_counts_points_and_shows_the_cards_of_what_is_wrong():
 
 def test_a_title_within_html_is_escaped_as_html_alone():
     """Markdown is not read there, so that its backslashes would be shown."""
-    odd = PointedVerdict(verdict("failed", title="a_b *c* <d>"))
+    odd = LocatedVerdict(verdict("failed", title="a_b *c* <d>"))
     text = ci.markdown([NotebookResult(FILE, (odd,))], 3)
     assert "<summary>a_b *c* &lt;d&gt;</summary>" in text and "| a\\_b \\*c\\* &lt;d&gt; |" in text
 
 
 def test_a_summary_stays_below_the_size_that_github_refuses():
-    long = PointedVerdict(verdict("failed", checks=(CheckResult(name="v", status="failed", message="é" * 30_000),)))
+    long = LocatedVerdict(verdict("failed", checks=(CheckResult(name="v", status="failed", message="é" * 30_000),)))
     text = ci.markdown([NotebookResult(Path(f"{number}.ipynb"), (long, long)) for number in range(40)], 3)
     assert 900_000 < len(text.encode()) < 2**20
     assert text.count("| The causal mask |") == 80, "the tables go before the cards"
