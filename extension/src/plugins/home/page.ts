@@ -4,7 +4,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { isLate, nameOf, targetOf, unitsOf } from '../../shared/nextStep';
-import type { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
+import { stateName } from '../../shared/states';
+import type { ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
 import { leaderboards } from '../instructor/leaderboard';
 import {
@@ -124,7 +125,7 @@ export class HomePage extends Widget {
     const left = minutesLeft(unit);
     const facts = [
       exercise ? this._placeOf(exercise, unit) : unit.title,
-      ...(!exercise || exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
+      ...(!exercise || exercise.state === 'not_started' ? [] : [stateName(exercise.state, this._trans)]),
       ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])
     ];
     // a course starts at the top of its first notebook: there are the introduction and the cell with the imports
@@ -274,15 +275,6 @@ export class HomePage extends Widget {
       : this._trans.__('a project');
     const best = leaderboard?.rows[0];
     return [points, ...(best ? [this._trans.__('best so far %1 bits above the entropy', best.excess.toFixed(3))] : [])];
-  }
-
-  private _state(state: ExerciseState): string {
-    return {
-      not_started: this._trans.__('not started'),
-      passed: this._trans.__('passed'),
-      failed: this._trans.__('not yet right'),
-      not_graded: this._trans.__('could not be checked')
-    }[state];
   }
 
   // ------------------------------------------------------------------ the search

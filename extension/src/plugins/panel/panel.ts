@@ -3,7 +3,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { isLate, nameOf, nextIn, targetOf } from '../../shared/nextStep';
-import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
+import { stateName } from '../../shared/states';
+import { ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
@@ -144,17 +145,8 @@ export class CoursePanel extends Widget {
 
   /** The best state, which counts, and that of the last check where it was another one. */
   private _said({ state, last }: IExercise): string {
-    const name = this._name(state);
-    return last && last !== state ? this._trans.__('%1 · last check: %2', name, this._name(last)) : name;
-  }
-
-  private _name(state: ExerciseState): string {
-    return {
-      not_started: this._trans.__('not started'),
-      passed: this._trans.__('passed'),
-      failed: this._trans.__('not yet right'),
-      not_graded: this._trans.__('could not be checked')
-    }[state];
+    const name = stateName(state, this._trans);
+    return last && last !== state ? this._trans.__('%1 · last check: %2', name, stateName(last, this._trans)) : name;
   }
 
   private _here: string | null = null;
