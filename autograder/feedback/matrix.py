@@ -23,6 +23,7 @@ FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
 UNKNOWN = "?"
 TICKED = re.compile(r"`([^`<]{1,200})`")
 HOLDS = "what must hold"
+SECTION = "Shown are {part} entries of {whole}, from {place} on."
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,10 @@ def _signs(name: str, rows: Sequence[str]) -> str:
 
 
 def corner(value: Mapping[str, Any]) -> str:
-    """`The first 8 × 8 of 2 × 16 × 16.`, for a tensor that is drawn in part; "" if it is drawn whole."""
+    """`The first 8 × 8 of 2 × 16 × 16.`, for a tensor that is drawn in part; "" if it is drawn whole.
+
+    `start`: where the part begins, if it is not the first one.
+    """
     shown, shape = value.get("value"), value.get("shape")
     count = 1
     for one in shape or ():
@@ -179,6 +183,8 @@ def corner(value: Mapping[str, Any]) -> str:
     if not shown or _size(shown) == count:
         return ""
     sizes = [len(shown), len(shown[0])] if _depth(shown) == 2 else [len(shown)]
+    if start := value.get("start"):
+        return say(SECTION, part=size(sizes), whole=size(shape), place=place(start))
     return say("The first {part} of {whole}.", part=size(sizes), whole=size(shape))
 
 

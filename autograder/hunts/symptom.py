@@ -25,6 +25,7 @@ from autograder.diagnosis.diagnose import counterexample, shown_value, simplest,
 from autograder.diagnosis.limit import time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.feedback.matrix import SECTION
 from autograder.feedback.translate import say
 from autograder.feedback.words import place, size
 from autograder.hunts.make import Hunt
@@ -44,7 +45,6 @@ PARAMETERS = "Both have the same parameters, which were drawn."
 SMALL = "The difference is too small for the digits that are shown here: {by} at most."
 OTHER_NUMBER = "It gives {faulty}; right code gives {right}."
 OTHER = "Its result is not that of right code."
-SECTION = "Shown are {part} entries of {whole}, from {place} on."
 LEAKS = "Changing the input at position {input} changes the output at position {output}; with right code it does not."
 DEAF = (
     "Changing the input at position {input} does not change the output at position {output}; with right code it does."

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError
+from autograder.checks.compare import RaisedError, compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, observe
 from autograder.checks.properties.parameters import PARAMETERS
@@ -65,11 +65,11 @@ def find(
         return None
     if isinstance(actual, RaisedError) and not isinstance(answer.actual, RaisedError):
         return None  # recorded, it took too long; the answer itself did not stop
-    found = _first(trace, right_traces(exercise, probe), finding, elsewhere)
+    expected = answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
+    found = _first(trace, right_traces(exercise, probe, expected), finding, elsewhere)
     if found is None:
         return None
     if not found.sure and finding.check.property not in UNEXCHANGED:
-        expected = answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
         found = verify(found, subject, probe, expected)
         if found.built:
             found = _where_built(found, cells)
@@ -287,22 +287,24 @@ def _alike(case: Case) -> int:
     return within + sum(one in sizes for one in set(plain)) + (1 in sizes)
 
 
-def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
+def right_traces(exercise: Exercise, probe: Probe, expected: Any) -> list[Trace]:
     """The traces of our right answers and of the reference for the same question, without those that cannot be
-    traced."""
+    traced. An answer that is wrong at edges alone counts where it gives what is expected."""
     found = []
-    for table in _tables(exercise):
+    for table, at_edges in _tables(exercise):
         try:
-            trace, _ = trace_answer(LocalSubject({"__name__": "answer"}), table, probe)
+            trace, given = trace_answer(LocalSubject({"__name__": "answer"}), table, probe)
         except (BadTrace, StudentError):
             continue
-        if trace.error is None:
+        if trace.error is None and not (at_edges and compare(expected, given, probe.tolerance) is not None):
             found.append(trace)
     return found
 
 
 @lru_cache(maxsize=128)
-def _tables(exercise: Exercise) -> tuple[InstrumentedCode, ...]:
-    texts = [path.read_text(encoding="utf-8") for way in ("right", "edge") for path in answers(exercise, way)]
-    tables = [instrument([("right", text)], whole=True) for text in texts]
-    return (*tables, instrument([("right", injected_modules.source([exercise])[0])], whole=True))
+def _tables(exercise: Exercise) -> tuple[tuple[InstrumentedCode, bool], ...]:
+    """Right answers, the reference last, each with whether it is wrong at edges."""
+    texts = [(path.read_text(encoding="utf-8"), way == "edge")
+             for way in ("right", "edge") for path in answers(exercise, way)]  # fmt: skip
+    texts.append((injected_modules.source([exercise])[0], False))
+    return tuple((instrument([("right", text)], whole=True), at_edges) for text, at_edges in texts)

@@ -282,28 +282,32 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
 
 
 def picture(found: FaultLocation) -> dict[str, Any] | None:
-    """The first matrix of the student's value there, with its wrong entries marked, without any right value."""
+    """The first matrix of the student's value there that has wrong entries, which are marked, without any right value.
+    `start`: where it begins in the whole, unless it is the first one."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.event is not None:
         return None
-    drawn = own_value(found.trace, found.faulty_version.version)
-    if drawn is None:
+    version = found.faulty_version.version
+    if own_value(found.trace, version) is None:
         return None
     value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
     data, wrong = value.data, None
     assert data is not None
     if other is not None and other.data is not None and other.data.shape == data.shape and not _triangle(value, other):
         wrong = _differs(data, other.data, value)
-    marks = None if wrong is None else _corner(wrong).tolist()
+    at = 0 if wrong is None else next((n for n in range(_matrices(wrong)) if _corner(wrong, n).any()), 0)
+    marks = None if wrong is None else _corner(wrong, at).tolist()
     marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says so already
-    return {**drawn, "wrong": marks[0] if data.ndim == 1 and marks else marks}
+    drawn = own_value(found.trace, version, at)
+    start = {"start": [*map(int, np.unravel_index(at, data.shape[:-2])), 0, 0]} if at else {}
+    return {**(drawn or {}), **start, "wrong": marks[0] if data.ndim == 1 and marks else marks}
 
 
-def own_value(trace: Trace, version: int) -> dict[str, Any] | None:
-    """The `name`, `shape` and `value` of the first matrix of a student's value; None for what is no tensor to draw."""
+def own_value(trace: Trace, version: int, at: int = 0) -> dict[str, Any] | None:
+    """The `name`, `shape` and `value` of one matrix of a student's value; None for what is no tensor to draw."""
     value = trace.values[version]
     if value.data is None or value.kind == TEXT or value.data.size < 2 or value.data.ndim > 5:
         return None
-    rows = [[_entry(x, value.dtype) for x in row] for row in _corner(value.data)]
+    rows = [[_entry(x, value.dtype) for x in row] for row in _corner(value.data, at)]
     node = trace.producer(version)
     return {
         "name": node.name or (say("the value returned here") if node.returned else say("the value there")),
@@ -312,10 +316,15 @@ def own_value(trace: Trace, version: int) -> dict[str, Any] | None:
     }
 
 
-def _corner(data: np.ndarray) -> np.ndarray:
-    """The first rows and columns of the first matrix [rows,columns]; a vector is one row."""
+def _corner(data: np.ndarray, at: int = 0) -> np.ndarray:
+    """The first rows and columns of one matrix [rows,columns]; a vector is one row."""
     matrix = np.atleast_2d(data)
-    return matrix.reshape(-1, *matrix.shape[-2:])[0, :LARGEST, :LARGEST]
+    return matrix.reshape(-1, *matrix.shape[-2:])[at, :LARGEST, :LARGEST]
+
+
+def _matrices(data: np.ndarray) -> int:
+    """The number of matrices."""
+    return int(np.prod(data.shape[:-2]))
 
 
 def _entry(x: float, dtype: int) -> Any:

@@ -11,6 +11,7 @@ from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference
 from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
+from autograder.feedback.matrix import corner
 from autograder.feedback.text import verdict_text
 from autograder.localize import trace
 from autograder.localize.fault import localize_fault
@@ -19,10 +20,10 @@ DECODER, ATTEND = "masks.decoder", "attention.attend"
 ATTENTION, LAYER = "attention.scaled_dot_product", "transformer.encoder_layer"
 
 
-def departure(exercise_id, source, **cells):
-    """What a verdict says of the line; `cells`: those before the answer, by their names."""
+def departure(exercise_id, source, edges=False, **cells):
+    """What a verdict says of the line. `cells`: those before the answer, by name; `edges`: all checks are asked."""
     exercise = registry.find(exercise_id)
-    core = [(check, pairs) for check, pairs in ask_reference(exercise, 3) if check.core]
+    core = [(check, pairs) for check, pairs in ask_reference(exercise, 3) if check.core or edges]
     namespace: dict = {"__name__": "answer"}
     for text in (*cells.values(), source):
         exec(text, namespace)
@@ -206,6 +207,46 @@ def chunked_feed_forward(f, x, chunk):
     return y
 """)  # fmt: skip
     assert found["steps"] and found["line"] is None
+
+
+def test_a_value_that_is_right_but_for_an_edge_is_not_right_at_the_edge():
+    """Collected answers that are wrong at edges alone hold the same NaN there."""
+    source = """
+import math
+from torch import nn
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask):
+        parts = self.q_proj, self.k_proj, self.v_proj
+        q, k, v = (part(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in parts)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = scores.softmax(-1)
+        return self.o_proj((weights @ v).transpose(1, 2).flatten(2))
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHead(d_model, n_heads)
+        self.ff = nn.ModuleDict(dict(up=nn.Linear(d_model, d_ff), down=nn.Linear(d_ff, d_model)))
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.self_attn(x, mask))
+        return self.norm2(x + self.ff["down"](self.ff["up"](x).relu()))
+"""
+    found = departure(LAYER, source, edges=True)
+    assert found["line"] == line_of(source, "weights =")
+    assert found["value"]["start"] == [1, 0, 0, 0]  # the second text's, since the first one's are right
+    assert "from batch 1, head 0, row 0, column 0 on" in corner(found["value"])
+    known = {step["text"]: step["known"] for step in found["steps"]}
+    assert not known["weights = scores.softmax(-1)"]
 
 
 def test_a_mask_that_is_turned_is_not_taken_for_a_right_one():
