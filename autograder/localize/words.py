@@ -136,10 +136,7 @@ def describe_relation(actual: Value, expected: Value) -> str:
 
 def _relation(actual: Value, expected: Value) -> str:
     """How a value follows from the right one of the same shape; "" if no known relation fits."""
-    found = (
-        rule(actual, expected)
-        for rule in (_inverted, _multiple, _offset, _transposed_square, _triangle, _shifted, _transformed)
-    )
+    found = (rule(actual, expected) for rule in RELATIONS)
     return next(filter(None, found), "")
 
 
@@ -169,6 +166,12 @@ def _form(actual: Value, expected: Value) -> str:
     if expected.grad and not actual.grad:
         return say("has the right values, but no gradient flows through it any more")
     return say("has nearly the right values, but not quite")
+
+
+def _not_a_number(actual: Value, expected: Value) -> str:
+    assert actual.data is not None and expected.data is not None
+    unlike = np.isnan(actual.data) & np.isfinite(expected.data)
+    return say("is NaN where it should be a number") if unlike.any() else ""
 
 
 def _inverted(actual: Value, expected: Value) -> str:
@@ -269,6 +272,11 @@ def _shifted(actual: Value, expected: Value) -> str:
         if _same(one[1:], other[:-1], actual) or _same(one[:-1], other[1:], actual):
             return say("is shifted by one along axis {axis}", axis=axis)
     return ""
+
+
+RELATIONS = (
+    _not_a_number, _inverted, _multiple, _offset, _transposed_square, _triangle, _shifted, _transformed,
+)  # fmt: skip
 
 
 def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:

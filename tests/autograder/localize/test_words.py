@@ -40,6 +40,14 @@ def test_few_distinct_entries_are_not_shifted():
     assert "shifted" not in relation(same, np.vstack([same[:3], same[:1] + 9]), FLOAT)
 
 
+def test_nan_is_told_before_all_that_may_have_led_to_it():
+    """Right weights of an empty row are zeros, which divided by their sum are NaN, too."""
+    right = np.array([[0.25, 0.75], [0.0, 0.0]])
+    actual = np.array([[0.25, 0.75], [np.nan, np.nan]])
+    assert relation(actual, right, FLOAT) == "is NaN where it should be a number; 1 of 2 rows differ"
+    assert "NaN" not in relation(right * 2, right, FLOAT)
+
+
 def test_a_shift_of_numbers_is_one():
     numbers = np.random.default_rng(0).standard_normal((5, 6))
     assert relation(numbers[:-1], numbers[1:], FLOAT).startswith("is shifted by one along axis 0")
