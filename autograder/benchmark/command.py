@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,9 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
     commands = command.add_subparsers(required=True, metavar="COMMAND", title="commands")
     texts = help_texts.BENCHMARK_COMMANDS
     export = add_command(commands, "export", texts["export"])
-    export.add_argument("folder", type=Path, metavar="DIR", help="the folder to write, which must be new or empty")
+    export.add_argument("folder", type=Path, metavar="DIR",
+                        help="the folder to write, which must be new or empty, or a new zip file")  # fmt: skip
+    _add_blind(export, "add the answers in this folder as blind.jsonl (may be repeated)")
     export.set_defaults(run=_export)
     add_command(commands, "list", texts["list"]).set_defaults(run=_list)
     runs = add_command(commands, "run", texts["run"])
@@ -42,6 +45,8 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
                       help="only this grader (may be repeated); by default all that are installed")  # fmt: skip
     runs.add_argument("--exercise", action="append", metavar="ID",
                       help="only this exercise (may be repeated); by default all that the graders cover")  # fmt: skip
+    _add_blind(runs, "judge the answers in this folder instead of the collected ones, and print their table "
+               "(may be repeated); as `autograder corpus --blind` reads them")  # fmt: skip
     runs.add_argument("--sample", type=int, metavar="N",
                       help="at most N answers of each exercise and kind; by default all")  # fmt: skip
     runs.add_argument("--seed", type=int, default=SEED, metavar="N", help="seed of the sample (default: %(default)s)")
@@ -53,14 +58,27 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
     runs.set_defaults(run=_run)
 
 
+def _add_blind(command: argparse.ArgumentParser, text: str) -> None:
+    command.add_argument("--blind", action="append", default=[], type=Path, metavar="DIR", help=text)
+
+
 def _export(arguments: argparse.Namespace) -> int:
     try:
-        described = export(arguments.folder)
+        described = export(arguments.folder, _blind_rows(arguments.blind))
     except DatasetError as error:
         raise BenchmarkError(str(error)) from error
     counts = ", ".join(f"{value} {key}" for key, value in described["counts"].items())
     print(f"wrote {arguments.folder}: {described['name']} {described['version']}: {counts}")
     return 0
+
+
+def _blind_rows(folders: Sequence[Path]) -> list[Row]:
+    """The rows of the answers in these folders; to read them loads torch."""
+    if not folders:
+        return []
+    from autograder.benchmark.blind import blind_rows
+
+    return list(blind_rows(folders))
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -79,7 +97,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.workers < 1:
         raise BenchmarkError(f"--workers {arguments.workers} must be 1 or more")
     rows = _rows(arguments, chosen)
-    version = dataset()[1]["version"]
+    version = _version(arguments.blind)
     before = _results(arguments.output, version)
     try:
         backend = choose()
@@ -102,7 +120,8 @@ def _run(arguments: argparse.Namespace) -> int:
     print(file=sys.stderr)
     part = f"at most {arguments.sample} answers of each exercise and kind" if arguments.sample else "all answers"
     head = f"Dataset {version}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
-    text = head + measure.table(results, {name: grader.title for name, grader in chosen.items()})
+    titles = {name: grader.title for name, grader in chosen.items()}
+    text = head + (measure.blind_table if arguments.blind else measure.table)(results, titles)
     print(text, end="")
     failed = [one for one in results if one.failed]
     if failed:
@@ -157,7 +176,20 @@ def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) 
     exercises = [registry.find(name) for name in arguments.exercise or ()] or [
         one for one in registry.exercises() if any(grader.covers(one) for grader in others)
     ]
-    return measure.sample(list(answer_rows(exercises)), arguments.sample, arguments.seed)
+    rows = list(answer_rows(exercises))
+    if arguments.blind:
+        from autograder.benchmark.blind import blind_rows, to_judge
+
+        rows = [to_judge(row) for row in blind_rows(arguments.blind, [one.id for one in exercises])]
+    return measure.sample(rows, arguments.sample, arguments.seed)
+
+
+def _version(blind: Sequence[Path]) -> str:
+    """What the judgements are about: the version of the dataset, or a hash of the answers in these folders."""
+    if not blind:
+        return str(dataset()[1]["version"])
+    sums = "".join(f"{row['id']} {row['sha256']}\n" for row in _blind_rows(blind))
+    return f"{'+'.join(folder.name for folder in blind)}+{hashlib.sha256(sums.encode()).hexdigest()[:12]}"
 
 
 def _results(folder: Path | None, version: str) -> list:

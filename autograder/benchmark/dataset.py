@@ -3,6 +3,8 @@
     answers.jsonl     id, exercise, unit, symbols, kind, name, split, correct, sentence, base, code, sha256
     pairs.jsonl       id, exercise, right, wrong (ids of answers), sentence, diff
     exercises.jsonl   id, unit, title, symbols, points, code: signatures and docstrings with stubs
+    hunts.jsonl       id, exercise, unit, code, faults, fault_lines, sentence, repair (id of an answer)
+    blind.jsonl       answers by authors who saw the statement alone, if folders of them are given; see `blind`
     dataset.json      version, counts, SHA-256 of each file
     README.md         the card
 
@@ -20,20 +22,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from autograder.api import Exercise
 from autograder.assistants.statement import statement_of
+from autograder.benchmark.archive import DESCRIPTION, DatasetError, Row, refuse_existing, write
 from autograder.exercises import registry
 from autograder.exercises.answers import KINDS, EditedAnswer, answers
+from autograder.hunts.make import hunts
 from tfkit_course import NAME
 
+BLIND_CONFIG = "- config_name: blind\n  data_files: blind.jsonl\n"  # of the card
 SPLITS = {"right": "tuning", "wrong": "tuning", "edge": "tuning", "rewritten": "held_out"}
-Row = dict[str, Any]
-
-
-class DatasetError(ValueError):
-    """The dataset cannot be written; the message says why, and what to do."""
 
 
 def answer_rows(exercises: Iterable[Exercise]) -> Iterator[Row]:
@@ -93,14 +92,35 @@ def exercise_rows(exercises: Iterable[Exercise]) -> Iterator[Row]:
         }
 
 
-def tables() -> dict[str, list[Row]]:
-    """File name -> rows, of all installed exercises."""
+def hunt_rows(exercises: Iterable[Exercise], answers: Iterable[Row]) -> Iterator[Row]:
+    """Bug hunts with one fault of a few lines: the code as a student gets it, where its fault is, and the right answer
+    that it was made from."""
+    sentences = {row["id"]: row["sentence"] for row in answers}
+    for exercise in exercises:
+        for hunt in hunts(exercise):
+            (fault,) = hunt.faults
+            yield {
+                "id": hunt.id,
+                "exercise": exercise.id,
+                "unit": exercise.unit,
+                "code": hunt.code,
+                "faults": list(hunt.names),
+                "fault_lines": [list(lines) for lines in hunt.fault_lines],
+                "sentence": sentences[f"{exercise.id}/wrong/{fault.stem}"],
+                "repair": f"{exercise.id}/right/{fault.base.stem}",
+            }
+
+
+def tables(blind: Iterable[Row] = ()) -> dict[str, list[Row]]:
+    """File name -> rows, of all installed exercises; `blind`: rows of answers by other hands."""
     exercises = registry.exercises()
     rows = list(answer_rows(exercises))
     return {
         "answers.jsonl": rows,
         "pairs.jsonl": list(pair_rows(rows)),
         "exercises.jsonl": list(exercise_rows(exercises)),
+        "hunts.jsonl": list(hunt_rows(exercises, rows)),
+        **({"blind.jsonl": found} if (found := list(blind)) else {}),
     }
 
 
@@ -118,33 +138,35 @@ def describe(texts: Mapping[str, str], rows: Mapping[str, list[Row]]) -> Row:
             **{kind: counts[kind] for kind in KINDS},
             "named": sum(bool(row["sentence"]) for row in rows["answers.jsonl"]),
             "pairs": len(rows["pairs.jsonl"]),
+            "hunts": len(rows["hunts.jsonl"]),
+            "blind": len(rows.get("blind.jsonl", ())),
         },
     }
 
 
-def dataset() -> tuple[dict[str, str], Row]:
+def dataset(blind: Iterable[Row] = ()) -> tuple[dict[str, str], Row]:
     """File name -> text of the tables, and their description."""
-    rows = tables()
+    rows = tables(blind)
     texts = {name: "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in own) for name, own in rows.items()}
     return texts, describe(texts, rows)
 
 
-def export(folder: Path) -> Row:
-    """Write the dataset into a folder that is new or empty, and return its description.
+def export(path: Path, blind: Iterable[Row] = ()) -> Row:
+    """Write the dataset into a folder that is new or empty, or into a new file that ends in .zip, and return its
+    description.
 
-    Raises DatasetError if the folder is not empty or cannot be written.
+    Raises DatasetError if there is something already, or if it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DatasetError(f"{folder} exists and is not empty: name a new folder")
-    texts, described = dataset()
+    refuse_existing(path)
+    texts, described = dataset(blind)
     card = files("autograder.benchmark").joinpath("card.md").read_text(encoding="utf-8")
+    if not described["counts"]["blind"]:
+        card = card.replace(BLIND_CONFIG, "")
     for key, value in {**described["counts"], "version": described["version"]}.items():
         card = card.replace(f"<{key}>", str(value))
-    texts |= {"dataset.json": json.dumps(described, indent=1) + "\n", "README.md": card}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DatasetError(f"{folder} cannot be written: {error.strerror}") from error
+    texts |= {DESCRIPTION: json.dumps(described, indent=1) + "\n", "README.md": card}
+    write(path, texts)
     return described
+
+
+__all__ = ["DatasetError", "Row", "dataset", "export", "tables"]

@@ -15,7 +15,8 @@ from autograder.exercises import registry
 from autograder.sandbox.base import Backend, SandboxError
 
 TFKIT = "tfkit"
-GRADED_KINDS = ("right", "wrong", "rewritten")  # graders may differ on edge cases
+BLIND_RIGHT, BLIND_WRONG = "blind right", "blind wrong"  # by authors who saw the statement alone
+GRADED_KINDS = ("right", "wrong", "rewritten", BLIND_RIGHT, BLIND_WRONG)  # graders may differ on edge cases
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,21 @@ def naming_rate(results: Iterable[Result], kind: str) -> Rate:
     """The share of wrong answers of a kind that were named correctly."""
     counted = [one for one in results if one.kind == kind and not one.failed]
     return Rate(sum(one.misconception == one.name for one in counted), len(counted))
+
+
+def blind_table(results: Sequence[Result], titles: Mapping[str, str]) -> str:
+    """Markdown: how each grader judged the answers of authors who saw the statement alone, and below it this project's
+    engine on the same exercises."""
+    lines = ["| grader | exercises | wrong rejected | right rejected |", "|---|---:|---:|---:|"]
+    blind = [one for one in results if one.kind in (BLIND_RIGHT, BLIND_WRONG)]
+    for name, title in titles.items():
+        own = [one for one in blind if one.grader == name]
+        covered = {one.exercise for one in own}
+        same = [one for one in blind if one.grader == TFKIT and one.exercise in covered]
+        for words, found in ((title, own), *([("– tfkit on these", same)] if name != TFKIT and same else ())):
+            rates = (kill_rate(found, BLIND_WRONG), kill_rate(found, BLIND_RIGHT))
+            lines.append(f"| {words} | {len(covered)} | {rates[0]} | {rates[1]} |")
+    return "\n".join(lines) + "\n"
 
 
 def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from autograder.benchmark.measure import (
     Rate,
     Result,
     as_lines,
+    blind_table,
     false_alarm_rate,
     from_lines,
     judge_all,
@@ -48,6 +49,21 @@ def test_the_table_has_each_grader_and_the_engine_on_the_same_exercises():
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| tfkit's checks", "| plain asserts", "| – tfkit on these"]
     plain = [cell.strip() for cell in lines[3].strip("|").split("|")]
     assert plain == ["plain asserts", "1", "1/2 (50 %)", "1/1 (100 %)", "0/1 (0 %)", "1/1 (100 %)", "–", "–"]
+
+
+def test_the_table_of_answers_by_other_hands_leaves_the_collected_ones_out():
+    blind = [
+        result("tfkit", "blind right", "a", True),
+        result("tfkit", "blind wrong", "x", False),
+        result("plain", "blind right", "a", True),
+        result("plain", "blind wrong", "x", True),
+    ]
+    lines = blind_table(RESULTS + blind, {"tfkit": "tfkit's checks", "plain": "plain asserts"}).splitlines()
+    assert lines[2:] == [
+        "| tfkit's checks | 1 | 1/1 (100 %) | 0/1 (0 %) |",
+        "| plain asserts | 1 | 0/1 (0 %) | 0/1 (0 %) |",
+        "| – tfkit on these | 1 | 1/1 (100 %) | 0/1 (0 %) |",
+    ]
 
 
 def test_a_larger_sample_holds_a_smaller_one_and_edges_are_not_asked():

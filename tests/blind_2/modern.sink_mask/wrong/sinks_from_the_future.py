@@ -1,0 +1,7 @@
+# the sinks are seen by every query, also by those before them (not causal)
+def sink_mask(length, window, sinks):
+    m = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        m[i, max(0, i - window + 1): i + 1] = True
+    m[:, :sinks] = True
+    return m

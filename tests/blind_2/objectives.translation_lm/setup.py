@@ -1,0 +1,4 @@
+from itertools import pairwise
+
+import torch
+import torch.nn.functional as F

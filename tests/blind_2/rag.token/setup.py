@@ -1,0 +1,8 @@
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.decode import greedy_decode
+from tfkit.nn import scaled_dot_product_attention

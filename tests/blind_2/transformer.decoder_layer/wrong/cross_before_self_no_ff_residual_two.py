@@ -1,0 +1,28 @@
+# cross-attention comes before self-attention + no residual round the feed-forward network
+
+class FeedForward(nn.Module):   # from the cell before
+    def __init__(self, d_model, d_ff, activation=F.relu, dropout=0.0):
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
+        self.activation = activation
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.down(self.drop(self.activation(self.up(x))))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.cross_attn = MultiHeadAttention(d_model, n_heads)
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        x = self.norm1(x + self.cross_attn(x, memory, memory, memory_mask)[0])
+        x = self.norm2(x + self.self_attn(x, x, x, self_mask)[0])
+        return self.norm3(self.ff(x))

@@ -1,0 +1,74 @@
+# the positions are multiplied by sqrt(d_model) as well + the cross-attention gets no mask
+
+class FeedForward(nn.Module):   # from the cell before
+    def __init__(self, d_model, d_ff, activation=F.relu, dropout=0.0):
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
+        self.activation = activation
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.down(self.drop(self.activation(self.up(x))))
+
+
+class EncoderLayer(nn.Module):   # from the cells before
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.self_attn(x, x, x, mask)[0])
+        return self.norm2(x + self.ff(x))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.cross_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        x = self.norm1(x + self.self_attn(x, x, x, self_mask)[0])
+        x = self.norm2(x + self.cross_attn(x, memory, memory, memory_mask)[0])
+        return self.norm3(x + self.ff(x))
+
+
+class Seq2SeqTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers, pad_id):
+        super().__init__()
+        self.dm, self.pad_id = d_model, pad_id
+        self.src_embed = nn.Embedding(src_vocab, d_model)
+        self.tgt_embed = nn.Embedding(tgt_vocab, d_model)
+        self.encoder = nn.ModuleList([EncoderLayer(d_model, n_heads, d_ff) for i in range(n_layers)])
+        self.decoder = nn.ModuleList([DecoderLayer(d_model, n_heads, d_ff) for i in range(n_layers)])
+        self.out_proj = nn.Linear(d_model, tgt_vocab)
+
+    def embed(self, table, ids):
+        x = table(ids)
+        x = x + sinusoidal_positions(x.shape[1], self.dm)
+        return x * math.sqrt(self.dm)
+
+    def encode(self, src):
+        x = self.embed(self.src_embed, src)
+        src_mask = padding_mask(src, self.pad_id)
+        for l in self.encoder:
+            x = l(x, src_mask)
+        return x
+
+    def decode(self, tgt_in, memory, src):
+        x = self.embed(self.tgt_embed, tgt_in)
+        tgt_mask = decoder_mask(tgt_in, self.pad_id)
+        for l in self.decoder:
+            x = l(x, memory, tgt_mask)
+        return self.out_proj(x)
+
+    def forward(self, src, tgt_in):
+        return self.decode(tgt_in, self.encode(src), src)

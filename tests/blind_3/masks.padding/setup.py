@@ -1,0 +1,7 @@
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tfkit.nn import scaled_dot_product_attention
