@@ -6,7 +6,7 @@ formed outside the boxes in which both run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from autograder.feedback.translate import say
 from autograder.grade.run import grade_source
 from autograder.hunts.make import Hunt, changed_lines
 from autograder.hunts.own_test import BadTest, TestReport, judge_test, read_test
+from autograder.hunts.pages import PageHunt
 from autograder.sandbox.base import Backend
 
 LINES_OF, TEST_OF, REPAIR_OF = 1.0, 1.5, 1.5  # points
@@ -26,6 +27,9 @@ NO_LINES = "The fault is not in the lines that you suspected."
 MORE_LINES = "Lines that you suspected and that have no fault: {more} of {count}."
 CATCHES = "Your test fails on this code, as it should."
 MISSES = "Your test passes on this code, although it has a fault."
+KNOWS_CODE = (
+    "Your test fails on this code, but passes on the same code in other words. A test may ask only for what code does."
+)
 SAYS = "It says: {message}"
 NO_ALARM = "It passes on right answers in all {count} styles."
 FALSE_ALARM = (
@@ -34,6 +38,7 @@ FALSE_ALARM = (
 )
 KILLS = "It also fails on {killed} of {others} other known mistakes of this exercise."
 REPAIRED = "The repaired code passes all checks."
+REPAIRED_PAGE = "The repaired code computes what the published model computes, for {count} draws of weights and inputs."
 STILL = "The repaired code behaves as the faulty code did."
 NOT_REPAIRED = "The repaired code does not pass yet: {checks}."
 NOT_JUDGED = "The repaired code could not be graded: {reason}."
@@ -92,7 +97,7 @@ def judge(hunt: Hunt, submission: HuntSubmission, backend: Backend) -> HuntVerdi
     """The verdict on all three parts."""
     parts = (
         judge_lines(hunt, submission.lines),
-        _judge_test(hunt, submission.test, backend),
+        judge_part_test(submission.test, lambda source: judge_test(hunt, read_test(hunt.exercise, source), backend)),
         judge_repair(hunt, submission.repair, backend),
     )
     states = {part.name: part.status for part in parts}
@@ -101,10 +106,10 @@ def judge(hunt: Hunt, submission: HuntSubmission, backend: Backend) -> HuntVerdi
     return HuntVerdict(hunt.exercise.id, status, parts, backend.name)
 
 
-def judge_lines(hunt: Hunt, lines: Sequence[int] | None) -> HuntPart:
+def judge_lines(hunt: Hunt | PageHunt, lines: Sequence[int] | None) -> HuntPart:
     """The share of the faults that the lines hit, times the share of the lines that hit one."""
     if lines is None:
-        return _left_out("lines", LINES_OF)
+        return left_out("lines", LINES_OF)
     suspected = set(lines)
     found = sum(bool(suspected & set(place)) for place in hunt.fault_lines)
     hits = suspected & {line for place in hunt.fault_lines for line in place}
@@ -118,19 +123,19 @@ def judge_lines(hunt: Hunt, lines: Sequence[int] | None) -> HuntPart:
     return HuntPart("lines", "passed" if found == faults and not more else "failed", points, LINES_OF, tuple(words))
 
 
-def _judge_test(hunt: Hunt, source: str | None, backend: Backend) -> HuntPart:
+def judge_part_test(source: str | None, report_of: Callable[[str], TestReport]) -> HuntPart:
+    """The part for a test; `report_of` runs one, and raises BadTest for what is none."""
     if source is None or not source.strip():
-        return _left_out("test", TEST_OF)
+        return left_out("test", TEST_OF)
     try:
-        report = judge_test(hunt, read_test(hunt.exercise, source), backend)
+        return part_of_test(report_of(source))
     except BadTest as error:
         return HuntPart("test", "failed", 0.0, TEST_OF, (str(error),))
-    return part_of_test(report)
 
 
 def part_of_test(report: TestReport) -> HuntPart:
     """Points and sentences for what a test found. A test that right code fails earns nothing: it proves nothing."""
-    words = [say(CATCHES) if report.catches else say(MISSES)]
+    words = [say(CATCHES) if report.catches else say(KNOWS_CODE) if report.knows_code else say(MISSES)]
     if report.message:
         words.append(say(SAYS, message=report.message))
     if report.accepted < report.right:
@@ -151,7 +156,7 @@ def judge_repair(hunt: Hunt, source: str | None, backend: Backend) -> HuntPart:
     has those already.
     """
     if source is None or not source.strip():
-        return _left_out("repair", REPAIR_OF)
+        return left_out("repair", REPAIR_OF)
     verdict = grade_source(hunt.exercise, source, backend=backend, device="cpu")
     if verdict.status == "not_graded":
         return HuntPart("repair", "not_graded", 0.0, REPAIR_OF, (say(NOT_JUDGED, reason=verdict.reason),))
@@ -186,5 +191,6 @@ def _failed(verdict: Verdict) -> str:
     return verdict.reason or ", ".join(dict.fromkeys(names))
 
 
-def _left_out(name: Name, of: float) -> HuntPart:
+def left_out(name: Name, of: float) -> HuntPart:
+    """A part that was not handed in."""
     return HuntPart(name, "not_run", 0.0, of, (say(NOT_HANDED_IN),))

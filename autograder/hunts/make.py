@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from autograder.api import Exercise
-from autograder.diagnosis.compose import fit
+from autograder.diagnosis.compose import are_compatible
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answers
 from autograder.exercises.edits import Replacement, apply_replacements
@@ -93,11 +93,21 @@ def changed_lines(before: str, after: str) -> int:
     return sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in blocks if tag != "equal")
 
 
+def changed_places(before: str, after: str) -> tuple[int, ...]:
+    """The lines of `before`, from 1 on, that `after` has otherwise; where it has more, those around the gap."""
+    old, new = before.splitlines(), after.splitlines()
+    places: set[int] = set()
+    for tag, i1, i2, _, _ in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            places |= set(range(i1 + 1, i2 + 1)) or {line for line in (i1, i1 + 1) if 0 < line <= len(old)}
+    return tuple(sorted(places))
+
+
 def hunts(exercise: Exercise, faults: int = 1) -> list[Hunt]:
     """The exercise's hunts with so many faults each, in the order of their ids. Raises BadCorpus."""
     edits = [one for one in answers(exercise, "wrong") if isinstance(one, EditedAnswer) and _is_small(one)]
     sets = itertools.combinations(edits, faults)
-    return [Hunt(exercise, parts) for parts in sets if fit(parts)]
+    return [Hunt(exercise, parts) for parts in sets if are_compatible(parts)]
 
 
 def _is_small(fault: EditedAnswer) -> bool:
@@ -114,7 +124,7 @@ def find(id: str) -> Hunt:
         near = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.0)
         raise UnknownHunt(f"{name} has no fault called {unknown[0]!r}; some of its {len(known)}: {', '.join(near)}")
     parts = tuple(known[fault] for fault in sorted(wanted))
-    if not fit(parts):
+    if not are_compatible(parts):
         raise UnknownHunt(f"{id}: these faults change the same lines, so no code can have them together")
     return Hunt(exercise, parts)
 

@@ -9,27 +9,32 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-import json
 import linecache
-import subprocess
+import operator
 import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from autograder.console.ask import BROWSER, ask
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.hunts.card import task_html, verdict_html
 from autograder.hunts.terminal import task_text, verdict_text
 
-SECONDS = 300.0  # for a check; the grader has limits of its own
-BROWSER = "emscripten"  # Python in a browser tab
 CALL = "h.check(lines=[3], test=my_test, repair=my_repair)  # {what}"
+NO_PROCESS = "A hunt runs in a process of its own, which Python in a browser tab cannot start: leave it out here."
+NOTHING_YET = "Nothing is handed in yet: write the lines, a test or a repair into the cell above."
+NO_LINES = "The suspected lines are whole numbers, one such as 3 or several such as [3, 5], and not {given}."
 WHAT = "functions or classes of this notebook, or source as text"
 
+LONGEST_SHOWN = 60  # characters of what is refused
+
+Lines = int | Iterable[int]  # the number of one line or those of several
 Source = str | Callable[..., Any] | Iterable[Callable[..., Any]]  # code as text, or a function or class, or several
 
 
@@ -37,14 +42,17 @@ class HuntFailed(RuntimeError):
     """There is no hunt or no verdict; the message says why."""
 
 
-def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int = 1) -> NotebookHunt:
+def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int = 1) -> NotebookHunt | NotebookMessage:
     """The hunt that is drawn for the student, by default the current user, and this seed. Raises HuntFailed.
 
-    As the last line of a cell it is shown as a card.
+    exercise: its id, or a page's such as `page.gpt2`. As the last line of a cell the hunt is shown as a card. In a
+    browser tab there is none, and a sentence says so.
     """
+    if sys.platform == BROWSER:
+        return NotebookMessage(say(NO_PROCESS))
     drawn = [exercise, "--seed", str(seed), "--faults", str(faults)]
     drawn += [] if student is None else ["--student", student]
-    return NotebookHunt(_ask(["show", *drawn, "--json"]), drawn)
+    return NotebookHunt(ask(["hunts", "show", *drawn, "--json"], HuntFailed), drawn)
 
 
 class NotebookHunt:
@@ -55,7 +63,7 @@ class NotebookHunt:
         self.code: str = task["code"]
 
     def check(
-        self, repair: Source | None = None, test: Source | None = None, lines: Sequence[int] | None = None
+        self, repair: Source | None = None, test: Source | None = None, lines: Lines | None = None
     ) -> NotebookVerdict:
         """The verdict on the repaired code, the test and the numbers of the suspected lines. Raises HuntFailed.
 
@@ -63,15 +71,25 @@ class NotebookHunt:
         """
         if repair is None and test is None and lines is None:
             raise HuntFailed("nothing is handed in: give lines, test or repair")
-        arguments = ["check", *self._drawn, "--json", "--trust"]
-        arguments += [] if lines is None else [f"--lines={','.join(str(int(line)) for line in lines)}"]
+        arguments = ["hunts", "check", *self._drawn, "--json", "--trust"]
+        arguments += [] if lines is None else [f"--lines={','.join(map(str, _numbers(lines)))}"]
         with tempfile.TemporaryDirectory(prefix="tfkit-hunt-") as folder:
             for name, source in (("repair", repair), ("test", test)):
                 if source is not None:
                     file = Path(folder) / f"{name}.py"
                     file.write_text(self._text(source), encoding="utf-8", errors="replace")
                     arguments += [f"--{name}", str(file)]
-            return NotebookVerdict(_ask(arguments))
+            return NotebookVerdict(ask(arguments, HuntFailed))
+
+    def hand_in(
+        self, lines: Callable[[], Lines], test: Callable[..., Any], repair: Callable[[], str]
+    ) -> NotebookVerdict | NotebookMessage:
+        """The verdict on what the functions of a lesson's cell give; those that are still stubs are left out."""
+        suspected, code = _written(lines), _written(repair)
+        wrote = test if not _is_stub(_source_of(test)) else None
+        if suspected is code is wrote is None:
+            return NotebookMessage(say(NOTHING_YET))
+        return self.check(code, wrote, suspected)
 
     def _text(self, source: Source) -> str:
         if isinstance(source, str):
@@ -84,6 +102,51 @@ class NotebookHunt:
 
     def __repr__(self) -> str:
         return task_text(self._task)
+
+
+def _numbers(lines: Any) -> list[int]:
+    """The numbers of lines, or of the one, that a student gave. Raises HuntFailed."""
+    try:
+        several = lines if isinstance(lines, Iterable) else [lines]
+        return [operator.index(line) for line in several]
+    except TypeError:
+        raise HuntFailed(say(NO_LINES, given=repr(lines)[:LONGEST_SHOWN])) from None
+
+
+def _written(function: Callable[[], Any]) -> Any:
+    """What the function gives; None for a stub."""
+    try:
+        return function()
+    except NotImplementedError:
+        return None
+
+
+def _is_stub(source: str) -> bool:
+    last = ast.parse(source).body[-1]
+    return isinstance(last, ast.FunctionDef) and ast.unparse(last.body[-1]).startswith("raise NotImplementedError")
+
+
+class NotebookMessage:
+    """A sentence in place of a hunt or of a verdict; it takes what is handed in, and says the same again."""
+
+    code = ""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def check(self, *_: object, **__: object) -> NotebookMessage:
+        """Itself."""
+        return self
+
+    def hand_in(self, *_: object) -> NotebookMessage:
+        """Itself."""
+        return self
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._text)}</p>"
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 class NotebookVerdict:
@@ -158,20 +221,3 @@ def _classes(body: Sequence[ast.stmt], path: Sequence[str]) -> list[ast.ClassDef
     """The classes that `path` names, from the outermost one on."""
     found = [node for node in body if isinstance(node, ast.ClassDef) and node.name == path[0]]
     return found if len(path) == 1 else [inner for node in found for inner in _classes(node.body, path[1:])]
-
-
-def _ask(arguments: list[str]) -> dict[str, Any]:
-    """What `autograder hunts` answers in JSON. Raises HuntFailed."""
-    if sys.platform == BROWSER:
-        raise HuntFailed("a hunt runs in a process of its own, which Python in a browser tab cannot start")
-    command = [sys.executable, "-m", "autograder", "hunts", *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise HuntFailed(f"no answer after {SECONDS:g} s: the hunt was stopped") from None
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith("{"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
-    lines = done.stderr.strip().splitlines()
-    raise HuntFailed(lines[-1].removeprefix("autograder: ") if lines else f"it ended with status {done.returncode}")

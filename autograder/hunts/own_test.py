@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.api import Exercise, Limits
@@ -19,6 +19,8 @@ from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.hunts.make import Hunt
+from autograder.hunts.obfuscate import obfuscate
+from autograder.hunts.pages import PageHunt
 from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Handle, SandboxClient, StudentError
 
@@ -28,9 +30,11 @@ RUN_TEST = "exec(compile({source!r}, '<test>', 'exec'), globals())\n"  # so it m
 ANSWER = "answer"  # the parameter that gets the exercise's function or class, whatever its name
 LIMITS = Limits(call_s=5.0)
 LONGEST = 20_000  # characters of a test
-MAX_OTHERS = 12  # mistakes that a test is tried on, besides the hunt's own
+MAX_OTHERS = 12  # mistakes that a test is tried on, besides the hunt's own; they are obfuscated, as the hunt's code is
+MAX_OBFUSCATED = 2  # right answers that are also tried obfuscated
 TOO_LONG = "The test has {count} characters: at most {most} are read."
 NO_PYTHON = "The test has a syntax error in line {line} ({message})."
+NO_PYTHON_ANYWHERE = "The test has a syntax error ({message})."
 NO_FUNCTION = "There is no function whose name begins with test: write `def test_it(answer):`."
 RAISED_AT = "{message} (line {line})"
 OTHER_PARAMETER = "`{function}` has a parameter `{name}`: it may have {known}."
@@ -55,25 +59,32 @@ class TestReport:
 
     right: int
     accepted: int  # of the right answers: the test passes
-    catches: bool
+    catches: bool  # it fails on the hunt's code, and on that code obfuscated
     message: str
     others: int  # none are tried after a false alarm
     killed: int
     missed: tuple[str, ...]  # the names of the other mistakes on which the test passes
+    knows_code: bool = False  # it fails on the hunt's code, but passes on that code obfuscated
 
 
 def read_test(exercise: Exercise, source: str) -> StudentTest:
     """The test in this source. Raises BadTest."""
+    return StudentTest(source, tuple((node.name, _parameters(exercise, node)) for node in functions_of(source)))
+
+
+def functions_of(source: str) -> list[ast.FunctionDef]:
+    """The functions of this source whose names begin with test. Raises BadTest if there is none."""
     if len(source) > LONGEST:
         raise BadTest(say(TOO_LONG, count=len(source), most=LONGEST))
     try:
         tree = parse_source(source)
     except SyntaxError as error:
-        raise BadTest(say(NO_PYTHON, line=error.lineno, message=error.msg)) from None
+        words = NO_PYTHON if error.lineno else NO_PYTHON_ANYWHERE  # a null byte has no line
+        raise BadTest(say(words, line=error.lineno, message=error.msg)) from None
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
     if not found:
         raise BadTest(say(NO_FUNCTION))
-    return StudentTest(source, tuple((node.name, _parameters(exercise, node)) for node in found))
+    return found
 
 
 def _parameters(exercise: Exercise, function: ast.FunctionDef) -> tuple[str, ...]:
@@ -93,20 +104,53 @@ def judge_test(hunt: Hunt, test: StudentTest, backend: Backend, seed: int = 0) -
     seed: which of the other mistakes, where there are many.
     """
     exercise = hunt.exercise
-    right = [one.read_text(encoding="utf-8") for one in answers(exercise, "right")]
-    accepted = _accepted(exercise, right, test, backend)
-    own = run_test(exercise, hunt.code, test, backend)
+    styles = [one.read_text(encoding="utf-8") for one in answers(exercise, "right")]
+    right = with_obfuscated(styles, f"{seed}/{hunt.id}")
+    run = lambda code: run_test(exercise, code, test, backend)
+    accepted = accepted_of(right, run)
+    own, of_obfuscated = errors_on_hunt(hunt, run, seed, accepted == len(right))
     others = list(_others(hunt, seed)) if accepted == len(right) else []  # a false alarm says nothing of a mistake
-    missed = tuple(name for name, code in others if run_test(exercise, code, test, backend) is None)
-    message = "" if own is None else error_text(own)
-    return TestReport(len(right), accepted, own is not None, message, len(others), len(others) - len(missed), missed)
+    missed = tuple(name for name, code in others if run(obfuscate(code, f"{seed}/{name}")) is None)
+    return report_of(len(styles), len(right) - accepted, own, of_obfuscated, len(others), missed)
 
 
-def _accepted(exercise: Exercise, right: Sequence[str], test: StudentTest, backend: Backend) -> int:
+def with_obfuscated(right: Sequence[str], seed: str) -> list[str]:
+    """Right answers, then some of them obfuscated: a test that only sees obfuscation has a false alarm."""
+    return [*right, *(obfuscate(code, f"{seed}/{number}") for number, code in enumerate(right[:MAX_OBFUSCATED]))]
+
+
+def errors_on_hunt(
+    hunt: Hunt | PageHunt, run: Callable[[str], StudentError | None], seed: int, accepts_right: bool
+) -> tuple[StudentError | None, StudentError | None]:
+    """What stopped the test on the hunt's code, and on the same code obfuscated.
+
+    The code is shown with the hunt, so that a test can know its bytecode by heart and ask nothing of what it does. One
+    that right code fails is not run again: it earns nothing, and may never end.
+    """
+    own = run(hunt.code)
+    return own, own if own is None or not accepts_right else run(obfuscate(hunt.code, f"{seed}/{hunt.id}"))
+
+
+def report_of(
+    styles: int, alarms: int, own: StudentError | None, of_obfuscated: StudentError | None, others: int,
+    missed: tuple[str, ...],
+) -> TestReport:  # fmt: skip
+    """The report on a test that these errors stopped on the hunt's code and on the same code obfuscated.
+
+    An alarm on an obfuscated right answer counts like one on a style more.
+    """
+    message, catches = "" if own is None else error_text(own), own is not None and of_obfuscated is not None
+    knows_code = own is not None and of_obfuscated is None
+    return TestReport(
+        styles, max(0, styles - alarms), catches, message, others, others - len(missed), missed, knows_code
+    )
+
+
+def accepted_of(right: Sequence[str], run: Callable[[str], StudentError | None]) -> int:
     """The number of right answers on which the test passes; one that does not end is not run again and again."""
     accepted = 0
     for code in right:
-        error = run_test(exercise, code, test, backend)
+        error = run(code)
         if error is not None and error.kind in FATAL:
             return 0
         accepted += error is None

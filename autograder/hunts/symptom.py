@@ -21,7 +21,8 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Check, Finding, QuestionSet, collect_answers, is_crash, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
-from autograder.diagnosis.diagnose import counterexample, shown_value, simplest, subject_of
+from autograder.diagnosis.compose import subject_of
+from autograder.diagnosis.diagnose import counterexample, shown_value, simplest
 from autograder.diagnosis.limit import time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
@@ -68,6 +69,8 @@ class Symptom:
     words: tuple[str, ...] = ()  # how the two differ
     notes: tuple[str, ...] = ()  # what else a reader must know
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output
+    bars: tuple[tuple[str, float], ...] = ()  # of a whole model: its parts, and how far each is from the right one
+    curves: tuple[tuple[float, ...], ...] = ()  # losses in training: of the faulty model, and of the right one
 
     def as_json(self) -> dict[str, Any]:
         """The symptom as a JSON object."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autograder.feedback.code import numbered_lines
 from autograder.feedback.text import matrix_lines, plain, side_by_side
 from autograder.feedback.translate import say
 from autograder.feedback.words import NOT_ISOLATED, SIGNS, STATES, number
@@ -14,8 +15,7 @@ from autograder.hunts.words import DO, SEEN_IN, SYMPTOM, call_of, heading_of, in
 def task_text(task: Mapping[str, Any]) -> str:
     """The code with the numbers of its lines, and the symptom."""
     lines = [f"{task['title']} ({task['exercise']}, {say('seed')} {task['seed']})", f"{intro(task)} {say(DO)}", ""]
-    lines += [f"{number:3}  {line}".rstrip() for number, line in enumerate(task["code"].splitlines(), 1)]
-    return plain("\n".join([*lines, "", *_symptom(task["symptom"])]))
+    return plain("\n".join([*lines, *numbered_lines(task["code"]), "", *_symptom(task["symptom"])]))
 
 
 def _symptom(seen: Mapping[str, Any]) -> list[str]:

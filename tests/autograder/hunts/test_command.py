@@ -59,6 +59,13 @@ def test_what_cannot_be_carried_out_is_refused_in_a_line(words, why, capsys):
     assert why in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize("seed", [str(10**22), "-1", str(1 << 32), "1.5"])
+def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
+    assert run("show", "page.gpt2", f"--seed={seed}") == 2
+    error = capsys.readouterr().err
+    assert error.endswith(f"argument --seed: a seed is a whole number from 0 to 4294967295, not '{seed}'\n")
+
+
 def test_no_line_at_all_may_be_suspected(capsys):
     assert run("check", ID, "--lines=", "--json") == 1
     lines = json.loads(capsys.readouterr().out)["parts"][0]

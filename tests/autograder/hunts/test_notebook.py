@@ -3,6 +3,7 @@
 import ast
 import sys
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -112,7 +113,52 @@ def test_what_goes_wrong_is_told_in_a_line():
         drawn.check(repair=len)
 
 
-def test_there_are_no_processes_in_a_browser_tab(monkeypatch):
+@pytest.mark.parametrize(
+    ("lines", "given"), [(3, "3"), ([3, 5], "3,5"), ((), ""), (np.array([4, 2]), "4,2"), (np.int64(7), "7")]
+)
+def test_one_line_or_several_may_be_suspected(lines, given, monkeypatch):
+    asked: list = []
+    monkeypatch.setattr(notebook, "ask", lambda arguments, error: asked.append(arguments) or {})
+    notebook.NotebookHunt({"code": ""}, ["masks.causal"]).check(lines=lines)
+    assert asked[0][-1] == f"--lines={given}"
+
+
+@pytest.mark.parametrize("lines", ["3", ["a"], 1.5, [1.5], [None], object])
+def test_what_is_no_number_of_a_line_is_refused_in_a_sentence(lines, monkeypatch):
+    monkeypatch.setattr(notebook, "ask", lambda *_: pytest.fail("asked"))
+    with pytest.raises(HuntFailed, match="The suspected lines are whole numbers, one such as 3") as refused:
+        notebook.NotebookHunt({"code": ""}, ["masks.causal"]).check(lines=lines)
+    assert str(refused.value).endswith(f"and not {lines!r}.")
+
+
+def test_in_a_browser_tab_a_sentence_stands_in_place_of_the_hunt(monkeypatch):
     monkeypatch.setattr(notebook.sys, "platform", "emscripten")
-    with pytest.raises(HuntFailed, match="browser tab"):
-        hunt("masks.causal")
+    absent = hunt("masks.causal")
+    assert "browser tab" in repr(absent) and "<p>" in absent._repr_html_()
+    assert absent.hand_in(list, list, str) is absent and absent.check() is absent and absent.code == ""
+
+
+STUBS = """
+def suspected_lines():
+    raise NotImplementedError()
+
+def test_it(answer):
+    \"\"\"Fails on the code.\"\"\"
+    raise NotImplementedError()
+
+def repaired_code():
+    raise NotImplementedError()
+"""
+
+
+def test_what_is_still_a_stub_is_not_handed_in(monkeypatch):
+    drawn = notebook.NotebookHunt({"code": "import math\n"}, ["masks.causal"])
+    asked: list = []
+    monkeypatch.setattr(notebook, "ask", lambda arguments, error: asked.append(arguments) or {})
+    mine = shell_with(monkeypatch, STUBS).user_ns
+    assert "Nothing is handed in yet" in repr(
+        drawn.hand_in(mine["suspected_lines"], mine["test_it"], mine["repaired_code"])
+    )
+    assert asked == []
+    drawn.hand_in(lambda: [5], mine["test_it"], mine["repaired_code"])
+    assert "--lines=5" in asked[0] and not {"--test", "--repair"} & set(asked[0])

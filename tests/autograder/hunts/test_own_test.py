@@ -5,6 +5,7 @@ import pytest
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.hunts import make, own_test
+from autograder.hunts.judge import part_of_test
 from autograder.hunts.own_test import BadTest, judge_test, read_test, run_test
 from autograder.sandbox import choose
 
@@ -41,6 +42,59 @@ def test_a_good_test_catches_more_than_a_narrow_one(backend):
 def test_a_test_that_right_code_fails_is_not_tried_on_other_mistakes(backend):
     report = judge("def test_it(answer):\n    assert answer(3).dtype == torch.float32\n", backend)
     assert (report.accepted, report.others, report.killed) == (0, 0, 0)
+
+
+BY_HEART = """
+SHOWN = {code!r}
+
+
+def test_it(answer):
+    space = {{"torch": torch}}
+    exec(SHOWN, space)
+    shown, here = space["causal_mask"].__code__, answer.__code__
+    assert here.co_code[:-8] not in shown.co_code or here.co_names != shown.co_names
+"""
+
+
+KNOWS_PARTS = """
+SHOWN = {code!r}
+NEW = {{"abs", "all", "any", "bool", "dict", "float", "int", "len", "list", "max", "min", "range", "set", "sum"}}
+
+
+def test_it(answer):
+    space = {{"torch": torch}}
+    exec(SHOWN, space)
+    shown, here = space["causal_mask"].__code__, answer.__code__
+    names = [[name for name in code.co_names if name not in NEW] for code in (shown, here)]
+    assert {differ}
+"""
+DIFFER = (
+    "names[0] != names[1] or shown.co_consts != here.co_consts",
+    "not (set(names[0]) <= set(names[1]) and set(shown.co_consts) <= set(here.co_consts))",
+)
+
+
+@pytest.mark.parametrize("source", [BY_HEART, *(KNOWS_PARTS.replace("{differ}", differ) for differ in DIFFER)])
+def test_a_test_that_knows_the_shown_code_by_heart_catches_nothing(source, backend):
+    report = judge(source.format(code=HUNT.code), backend)
+    assert report.message.startswith("AssertionError (line ") and report.knows_code and not report.catches
+    part = part_of_test(report)
+    assert part.status == "failed" and part.points < 0.5
+    assert "passes on the same code in other words" in part.sentences[0]
+
+
+SEES_OBFUSCATION = """
+def test_it(answer):
+    code = answer.__code__
+    assert code.co_consts[1:] != {consts!r} and "getattr" not in code.co_names
+"""
+
+
+def test_a_test_that_only_sees_obfuscation_has_a_false_alarm(backend):
+    space = {}
+    exec(HUNT.code, space)
+    report = judge(SEES_OBFUSCATION.format(consts=space["causal_mask"].__code__.co_consts[1:]), backend)
+    assert report.accepted < report.right and part_of_test(report).points == 0
 
 
 def test_the_answer_is_known_by_its_name_too(backend):
@@ -102,6 +156,7 @@ def test_a_test_that_does_not_end_is_run_on_one_right_answer_alone(backend, monk
     ("source", "why"),
     [
         ("def test_it(:", "syntax error in line 1"),
+        ("def test_it(answer): pass\0", r"a syntax error \(source code string cannot contain null bytes\)"),
         ("assert causal_mask(3)", "no function whose name begins with test"),
         ("def test_it(model): pass", "has a parameter `model`: it may have `answer` or `causal_mask`"),
         ("#" * 30_000, "has 30000 characters"),

@@ -5,7 +5,18 @@ import pytest
 import torch
 
 from autograder.feedback.translate import OWN_FOLDER
-from autograder.hunts import card, judge, notebook, own_test, symptom, terminal, words
+from autograder.hunts import (
+    card,
+    judge,
+    notebook,
+    own_test,
+    page_judge,
+    page_symptom,
+    picture,
+    symptom,
+    terminal,
+    words,
+)
 from autograder.sandbox.client import StudentError
 
 TASK = {
@@ -23,17 +34,29 @@ VERDICT = {
          "missed": ["only_itself", "nothing_hidden"]},
     ],
 }  # fmt: skip
-CODE = ("MODULE", "PRELUDE", "RUN_TEST", "ANSWER", "CALL", "BROWSER")  # constants that nobody reads
+CODE = (
+    "MODULE",
+    "PRELUDE",
+    "RUN_TEST",
+    "ANSWER",
+    "CALL",
+    "BROWSER",
+    "UNDER_TEST",
+    "RIGHT",
+    "START",
+    "TEXT",
+)  # constants that nobody reads
 
 
 def sentences() -> dict[str, str]:
     """The upper-case texts of the modules, by name."""
     found = {}
-    for module in (card, judge, notebook, own_test, symptom, terminal, words):
+    for module in (card, judge, notebook, own_test, page_judge, page_symptom, picture, symptom, terminal, words):
         for name, value in vars(module).items():
             if name.isupper() and isinstance(value, str) and name not in CODE:
                 found[f"{module.__name__}.{name}"] = value
-    return found | {f"name {key}": value for key, value in words.NAMES.items()}
+    kinds = {**words.NAMES, **page_judge.KINDS, **{kind: kind for kind in page_judge.KINDS}}
+    return found | {f"name {key}": value for key, value in kinds.items()}
 
 
 def test_every_sentence_is_translated() -> None:
@@ -47,6 +70,18 @@ def test_the_card_of_a_hunt_shows_the_code_with_numbers_and_the_symptom() -> Non
     for text in ("A &lt;mask&gt;", '<span class="tfkit-h-number">2</span>    return x &lt; 1', "f(x, n=3)",
                  "It &lt;stops&gt;.",
                  "this code gives[0]", "right code gives[0]", "✗ True", "▲", "hunt.check(lines=[3])"):  # fmt: skip
+        assert text in page, text
+
+
+def test_the_card_of_a_whole_model_draws_where_it_differs_and_how_it_learns() -> None:
+    seen = {**TASK["symptom"], "bars": [["embed", 0.0], ["<layer>", 0.5]], "curves": [[3.0, 0.1], [3.0, 2.0]]}
+    page = card.task_html({**TASK, "symptom": seen})
+    for text in (
+        "embed: equal, &lt;layer&gt;: 50 %",
+        ">&lt;layer&gt;</text>",
+        "3.00 → 0.10 / 3.00 → 2.00",
+        'fill="none"',
+    ):
         assert text in page, text
 
 
