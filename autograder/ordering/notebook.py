@@ -1,0 +1,63 @@
+"""`order("attention.attend")` in a notebook: its lines to put in order, in a widget or, without one, as a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.console.ask import ask
+from autograder.console.kernel import widget_module
+from autograder.ordering.card import task_html, verdict_html
+from autograder.ordering.words import task_text, verdict_text
+
+WIDGET = "tfkit_lab.ordering_widget"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+CALL = 'order("{exercise}", seed={seed}).check("3 1 2:1")'
+
+
+class OrderFailed(RuntimeError):
+    """There are no lines to put in order, or no verdict; the message says why."""
+
+
+def order(exercise: str, seed: int = 0, student: str | None = None) -> NotebookOrder:
+    """The lines of the exercise's answer, shuffled for the student, by default the current user, and this seed.
+
+    As the last line of a cell it is shown. Raises OrderFailed.
+    """
+    drawn = ["order", exercise, "--seed", str(seed), *([] if student is None else ["--student", student])]
+    return NotebookOrder(ask([*drawn, "--json"], OrderFailed), drawn)
+
+
+class NotebookOrder:
+    """Lines to put in order, in a notebook. `task`: what is shown of them."""
+
+    def __init__(self, task: dict[str, Any], drawn: list[str]) -> None:
+        self.task, self._drawn = task, drawn
+
+    def check(self, answer: str) -> NotebookOrderVerdict:
+        """The verdict on an order such as `3 1 2:1`, in which line 2 is indented. Raises OrderFailed."""
+        return NotebookOrderVerdict(ask([*self._drawn, f"--answer={answer}", "--json", "--trust"], OrderFailed))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        call = CALL.format(**self.task)
+        bundle: dict[str, Any] = {"text/plain": task_text(self.task, call), "text/html": task_html(self.task, call)}
+        widget = widget_module(WIDGET)
+        if widget is not None:
+            shown = widget.Ordering(self.task, lambda answer: self.check(answer).found)
+            bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": shown.model_id}
+        return bundle
+
+    def __repr__(self) -> str:
+        return task_text(self.task, CALL.format(**self.task))
+
+
+class NotebookOrderVerdict:
+    """The verdict on an order; as the last line of a cell it is shown as a card."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self.found = found
+
+    def _repr_html_(self) -> str:
+        return verdict_html(self.found)
+
+    def __repr__(self) -> str:
+        return verdict_text(self.found)
