@@ -12,6 +12,7 @@ from tfkit.train.schedules import linear_rate, noam_rate
 if TYPE_CHECKING:
     from tfkit.train.activation_checkpointing import checkpoint_activations
     from tfkit.train.batches import Batch, PairBatches
+    from tfkit.train.by_hand import held_out_loss, train_loop
     from tfkit.train.checkpoint import Checkpoint, load_weights, save_weights
     from tfkit.train.loop import DivergedError, History, fit, mean_loss
     from tfkit.train.losses import Seq2SeqLoss, initialise
@@ -30,6 +31,7 @@ __all__ = [
     "Seq2SeqLoss",
     "checkpoint_activations",
     "fit",
+    "held_out_loss",
     "initialise",
     "linear_rate",
     "load_weights",
@@ -37,6 +39,7 @@ __all__ = [
     "noam_rate",
     "quick_bfloat16",
     "save_weights",
+    "train_loop",
     "write_rows",
 ]
 
@@ -54,11 +57,13 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that `__ge
             "Seq2SeqLoss": "tfkit.train.losses",
             "checkpoint_activations": "tfkit.train.activation_checkpointing",
             "fit": "tfkit.train.loop",
+            "held_out_loss": "tfkit.train.by_hand",
             "initialise": "tfkit.train.losses",
             "load_weights": "tfkit.train.checkpoint",
             "mean_loss": "tfkit.train.loop",
             "quick_bfloat16": "tfkit.train.precision",
             "save_weights": "tfkit.train.checkpoint",
+            "train_loop": "tfkit.train.by_hand",
             "write_rows": "tfkit.train.packed_dataset",
         },
     )

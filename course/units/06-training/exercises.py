@@ -1,4 +1,4 @@
-"""What it takes to train the transformer: label smoothing, warm-up, AdamW, and byte-pair encoding."""
+"""What it takes to train the transformer: label smoothing, warm-up, AdamW, a loop, and byte-pair encoding."""
 
 from course import exercise
 
@@ -12,6 +12,14 @@ EXERCISES = [
     ),
     exercise("training.noam", "Learning rate with warm-up", "tfkit.train.schedules:noam_rate", checks="noam"),
     exercise("training.adamw", "One step of AdamW", "tfkit.train.adamw:adamw_step", checks="adamw", points=2),
+    exercise(
+        "training.train_loop",
+        "A training loop",
+        "tfkit.train.by_hand:held_out_loss",
+        "tfkit.train.by_hand:train_loop",
+        checks="train_loop",
+        points=3,
+    ),
     exercise(
         "tokenizers.bpe_train",
         "Byte-pair encoding: learn the merges",
