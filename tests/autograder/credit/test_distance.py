@@ -1,17 +1,22 @@
 """How far an answer is from a right one, and what counts as evidence for it."""
 
 import ast
+from contextlib import nullcontext
 
 import pytest
 
+from autograder.checks.compare import Difference
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import examine
+from autograder.checks.probe import Answer as Reply
+from autograder.checks.probe import Check, Finding, examine
+from autograder.checks.properties.cost import OTHER_VALUES
 from autograder.checks.reference import reference_of
 from autograder.credit import distance, mutants
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answers
 from autograder.grade import run
 from autograder.sandbox import choose
+from autograder.sandbox.client import StudentError
 from course import exercises
 
 PADDING = next(one for one in exercises() if one.id == "masks.padding")
@@ -34,13 +39,14 @@ def mask(text):
 def measured(source, names=(), run_with=lambda cells: None, shown=None, fresh=None):
     """The distance, where the repaired program is run in this process, `shown` is the code that is searched, and
     `fresh` what answers fresh questions."""
-    ask_fresh = lambda: findings_of(fresh or source, 4)
+    ask_fresh = lambda core: [one for one in findings_of(fresh or source, 4) if one.check.core is core]
     program = distance.StudentProgram({"cell": shown or source}, run_with, ask_fresh, {})
     return distance.measure(PADDING, findings_of(source), names, program)
 
 
 INVERTED = mask("(ids == pad_id)[:, None, None, :]")
 RIGHT = findings_of(INVERTED.replace("==", "!="))
+ROW_BY_ROW = mask("torch.stack([row == pad_id for row in ids])[:, None, None]")
 BY_ANOTHER_HAND = mask("torch.stack([row.eq(pad_id) for row in ids])[:, None, None]")
 
 
@@ -72,7 +78,7 @@ def test_an_edit_that_diagnosis_has_not_named_is_found_in_the_code():
 
 
 def test_noise_and_answers_that_hold_nothing_are_at_no_distance():
-    for text in ("ids", "None", "torch.ones(len(ids), 1, 1, ids.shape[1], dtype=torch.bool)"):
+    for text in ("ids", "ids[:, None, None, :]", "None", "torch.ones(len(ids), 1, 1, ids.shape[1], dtype=torch.bool)"):
         assert distance.is_empty(findings_of(mask(text))), text
         assert (
             measured(mask(text), ["marks_the_padding"], lambda cells: findings_of(INVERTED.replace("==", "!="))) is None
@@ -140,8 +146,9 @@ def test_a_mutation_that_fresh_questions_refute_is_no_evidence():
 
 def test_fresh_questions_are_asked_once():
     asked = []
-    program = distance.StudentProgram({"cell": ""}, lambda cells: None, lambda: asked.append(1) or RIGHT, {})
-    assert program.fresh and program.fresh_core and len(asked) == 1
+    program = distance.StudentProgram({"cell": ""}, lambda cells: None, lambda core: asked.append(core) or RIGHT, {})
+    assert program.fresh_core and asked == [True]  # the others only for what asks for them
+    assert program.fresh and program.fresh_core and asked == [True, False]
 
 
 def test_no_repaired_program_is_run_twice(monkeypatch):
@@ -212,3 +219,220 @@ def test_behaviour_that_fresh_questions_refute_is_no_evidence():
     assert measured(inverted, ["marks_the_padding"]).evidence == "behaviour"
     found = measured(inverted, ["marks_the_padding"], fresh=mask("(ids == pad_id)[:, None, None, :] | True"))
     assert found is None or found.mistakes != ("marks_the_padding",)
+
+
+MERGE = next(one for one in exercises() if one.id == "fast.merge")
+UNNAMED = """
+import torch
+def merge_attention(o1, lse1, o2, lse2):
+    lse = torch.logaddexp(lse1, lse2)
+    safe = lse.masked_fill(lse == float("-inf"), 0.0)
+    a = torch.exp(lse1 - safe)
+    b = torch.exp(lse2 - safe)
+    return a * o1 + b * o2, lse
+"""
+
+
+def test_an_answer_that_only_stops_is_repaired_by_a_change_of_its_own_code():
+    """Nothing is named from crashes, and no right answer is written like this."""
+    verdict = run.grade_source(MERGE, UNNAMED, backend=choose())
+    assert (verdict.status, verdict.misconceptions, verdict.distance) == ("failed", (), 1)
+    assert verdict.score == round(0.7 * MERGE.points, 2)
+
+
+def test_other_code_is_at_no_distance_by_a_change():
+    verdict = run.grade_source(MERGE, """
+import torch
+def merge_attention(o1, lse1, o2, lse2):
+    return (o1 + o2) / 2, torch.maximum(lse1, lse2)
+""", backend=choose())  # fmt: skip
+    assert (verdict.status, verdict.distance, verdict.score) == ("failed", None, 0.0)
+
+
+class LocalBox:
+    """A box in this process, which counts what it is asked."""
+
+    def __init__(self, seconds=()):
+        self.space, self.ran, self.alive = {}, [], True
+        self.endless = set(seconds)
+
+    def run_cells(self, cells):
+        exec(INVERTED, self.space)
+
+    def call(self, name, *args, **kwargs):
+        try:
+            if name != distance.RUN_AGAIN:
+                return self.space[name](*args, **kwargs)
+            self.ran.append(args[0])
+            if len(self.ran) not in self.endless:
+                return exec(args[0], self.space)
+        except Exception as error:
+            raise StudentError("exception", str(error)) from None
+        raise StudentError("timeout", "it did not finish")
+
+    def limit_answer(self, size):
+        pass
+
+
+def by_change(box, run_with):
+    program = distance.StudentProgram({"cell": ROW_BY_ROW}, run_with, lambda core: RIGHT, {}, lambda: nullcontext(box))
+    return distance._by_change(PADDING, findings_of(ROW_BY_ROW), program)
+
+
+def test_only_what_became_right_in_the_box_is_run_with_all_checks():
+    box, tried = LocalBox(), []
+    found = by_change(box, lambda cells: tried.append(cells["cell"]) or findings_of(cells["cell"]))
+    assert (found.edits, found.evidence, found.kept) == (1, "repaired", 1.0)
+    assert len(tried) == 1 < len(box.ran) and not any(one.failed for one in findings_of(tried[0]))
+
+
+NON_ANSWERS = [
+    ("masks.causal", "causal_mask(length)", "torch.rand(length, length) > 0.5"),
+    ("masks.causal", "causal_mask(length)", "torch.arange(length)[None, :] * torch.arange(length)[:, None] > 0"),
+    ("masks.causal", "causal_mask(length)", "torch.zeros(length, length, dtype=torch.bool)"),
+    ("masks.padding", "padding_mask(ids, pad_id)", "(ids + pad_id)[None, None, None, :]"),
+    ("masks.padding", "padding_mask(ids, pad_id)", "ids[:, None, None, :]"),
+    ("masks.padding", "padding_mask(ids, pad_id)", "ids[:, torch.randperm(ids.shape[1])][:, None, None, :] != 0"),
+    ("masks.softmax", "masked_softmax(scores, mask)", "scores"),
+    ("transformer.shift_right", "shift_right(ids, start_id)", "torch.full_like(ids, start_id)"),
+    ("tuning.reward_loss", "reward_loss(chosen, rejected)", "(0 * (chosen - rejected)).mean()"),
+]
+
+
+@pytest.mark.parametrize(("name", "head", "value"), NON_ANSWERS)
+def test_what_is_no_answer_keeps_only_what_its_checks_earn(name, head, value):
+    source = f"import torch\n\n\ndef {head}:\n    return {value}\n"
+    verdict = run.grade_source(registry.find(name), source, backend=choose())
+    assert (verdict.status, verdict.distance) == ("failed", None), verdict.score
+
+
+def test_a_change_of_the_answers_own_code_keeps_no_more_than_a_collected_mistake():
+    found = by_change(LocalBox(), lambda cells: findings_of(cells["cell"]))
+    best = max(distance._distance((one,), "repaired", 1.0).share for one in answers(PADDING, "wrong"))
+    assert 0 < found.share <= best
+
+
+def test_code_that_draws_random_numbers_is_changed_by_nobody():
+    noisy = Reply(RIGHT[0].answers[0].probe, {}, {"random numbers": [1]}, Difference("it draws random numbers"))
+    findings = [*findings_of(INVERTED), Finding(CHECKS[0], (noisy,))]
+    program = distance.StudentProgram({"cell": INVERTED}, lambda cells: RIGHT, lambda core: RIGHT, {}, LocalBox)
+    assert distance._by_change(PADDING, findings, program) is None
+
+
+def test_a_change_whose_program_fails_the_checks_is_no_evidence():
+    assert by_change(LocalBox(), lambda cells: findings_of(INVERTED)) is None
+
+
+def test_the_search_is_over_after_some_programs_that_do_not_end():
+    box = LocalBox(seconds=range(1, 99))
+    assert by_change(box, lambda cells: findings_of(cells["cell"])) is None
+    assert len(box.ran) == distance.MAX_ENDLESS
+
+
+def test_a_cost_that_could_not_be_measured_and_a_dtype_are_explained_by_the_mistake():
+    cost = Check("cost", lambda draw, reference: [], property="cost")
+    probe = RIGHT[0].answers[0].probe
+    reply = lambda actual: Reply(probe, "within the limit", actual, Difference("the result differs"))
+    wrong = distance.CombinedMistakes(
+        tuple(one for one in answers(PADDING, "wrong") if one.stem == "marks_the_padding")
+    )
+    assert distance._is_explained(Finding(cost, (reply(OTHER_VALUES),)), wrong)
+    assert not distance._is_explained(Finding(cost, (reply("too expensive"),)), wrong)
+
+
+def test_a_search_that_breaks_takes_nothing_from_what_was_found_before_it(monkeypatch, caplog):
+    monkeypatch.setattr(distance, "SHARES", (0.9, 0.8, 0.1))  # so that a change is looked for beside the name
+
+    def broken():
+        raise OSError("no box can be started")
+
+    findings = findings_of(BY_ANOTHER_HAND)
+    program = distance.StudentProgram(
+        {"cell": BY_ANOTHER_HAND}, lambda cells: None, lambda core: findings_of(BY_ANOTHER_HAND, 4), {}, broken
+    )
+    found = distance.measure(PADDING, findings, ["marks_the_padding"], program)
+    assert found.mistakes == ("marks_the_padding",) and "no change was tried" in caplog.text
+
+
+PAIRS = """
+from collections import Counter
+
+
+def merge(symbols, pair):
+    merged, i = [], 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == pair:
+            merged.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            merged.append(symbols[i])
+            i += 1
+    return merged
+
+
+def learn_bpe(word_counts, num_merges):
+    words = {word: list(word) + ["</w>"] for word in word_counts}
+    merges = []
+    for _ in range(num_merges):
+        counts = Counter()
+        for word, symbols in words.items():
+            for i in range(len(symbols) - 1):
+                counts[symbols[i], symbols[i + 1]] += word_counts[word] - 1
+        if len(counts) == 0:
+            return merges
+        highest = max(counts.values())
+        best = sorted(pair for pair, count in counts.items() if count == highest)[0]
+        merges.append(best)
+        words = {word: merge(symbols, best) for word, symbols in words.items()}
+    return merges
+"""
+
+
+def test_a_slip_beside_a_loop_that_a_part_ends_is_one_change_away():
+    verdict = run.grade_source(registry.find("tokenizers.bpe_train"), PAIRS, backend=choose())
+    assert (verdict.status, verdict.distance, verdict.score) == ("failed", 1, round(0.7 * verdict.max_score, 2))
+
+
+# in which one statement is dead, and the answer is inverted
+WITH_A_SPARE = """
+import torch
+def padding_mask(ids, pad_id):
+    unused = ids + 1
+    mask = ids == pad_id
+    return mask[:, None, None, :]
+"""
+
+
+def only_selects(box):
+    """Whether the change that makes it right only selects code that is there already, told in this box."""
+    findings = findings_of(WITH_A_SPARE)
+    trials = distance.ChangeTrials(box, {"cell": WITH_A_SPARE}, distance._telling(findings))
+    return trials.selects_existing_code({"cell": WITH_A_SPARE.replace("==", "!=")})
+
+
+class EndingBox(LocalBox):
+    """A box that ends with the third program that it runs."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+
+    def call(self, name, *args, **kwargs):
+        self.alive = self.alive and len(self.ran) < 2
+        if not self.alive:
+            raise StudentError(self.kind, "the box has ended")
+        return super().call(name, *args, **kwargs)
+
+
+def inverted(box):
+    exec(WITH_A_SPARE, box.space)
+    return box
+
+
+def test_programs_without_a_part_that_do_not_end_are_other_programs():
+    assert not only_selects(inverted(LocalBox(seconds=range(1, 5))))
+
+
+@pytest.mark.parametrize(("kind", "hides"), [("timeout", False), ("memory", False), ("crash", True)])
+def test_a_box_without_time_or_memory_takes_nothing_and_one_that_the_code_ended_does(kind, hides):
+    assert only_selects(inverted(EndingBox(kind))) is hides
