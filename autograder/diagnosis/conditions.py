@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
@@ -13,9 +12,9 @@ from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding, is_crash, observe
 from autograder.checks.reference import parameters_of
 from autograder.checks.shrink import simpler_questions
-from autograder.diagnosis.diagnose import subject_of
-from autograder.diagnosis.evidence import Evidence, is_value, name_of
-from autograder.diagnosis.facts import argument
+from autograder.diagnosis.budget import ComputeBudget
+from autograder.diagnosis.compose import subject_of
+from autograder.diagnosis.evidence import CALLS_OF_QUESTION, Evidence, is_value, name_of
 from autograder.exercises.answers import answers
 from autograder.feedback.translate import say
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
 MIN_CASES = 3  # failed and passed ones: of dozens of features, some part fewer by chance
-VARIANTS, SECONDS = 12, 0.3  # questions with other sizes, and the processor time for them
+VARIANTS, MAX_UNITS = 12, 30_000  # questions with other sizes, and what they may cost
 ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has several entries along axis {axis}"
 SAME = "where {one} and {other} have the same size along axis {axis}"
 DIFFERENT = "where {one} and {other} have different sizes along axis {axis}"
@@ -64,9 +63,11 @@ def _stops(reply: Reply) -> bool:
 def shared_features(
     replies: Sequence[Reply], names: dict[str, list[str]], fails: Callable[[Reply], bool] = _differs
 ) -> list[str]:
-    """What is true of all the answers that fail and of no other; none if there are few of either."""
+    """What is true of all the answers that fail and of no other of the same function; none if there are few of either.
+    Answers of another function have other arguments, whatever is wrong."""
+    asked = {name_of(reply) for reply in replies if fails(reply)}
     failed = [_features(reply, names) for reply in replies if fails(reply)]
-    passed = [_features(reply, names) for reply in replies if not fails(reply)]
+    passed = [_features(reply, names) for reply in replies if not fails(reply) and name_of(reply) in asked]
     if min(len(failed), len(passed)) < MIN_CASES:
         return []
     return [one for one in failed[0] if all(one in other for other in failed) and not any(one in p for p in passed)]
@@ -75,9 +76,8 @@ def shared_features(
 def _features(reply: Reply, names: dict[str, list[str]]) -> Features:
     case = reply.probe.case
     found: Features = {}
-    known = names.get(name_of(reply), [])
-    named = {f"`{known[index]}`" if index < len(known) else argument(index): value for index, value in
-             enumerate(case.args)}  # fmt: skip
+    known = names[name_of(reply)]
+    named = {f"`{name}`": value for name, value in zip(known, case.args, strict=False)}
     for name, value in named.items():
         found[say("where {name} is not given" if value is None else "where {name} is given", name=name)] = None
         if isinstance(value, Tensor) and str(value.dtype) == "torch.bool" and not value.all():
@@ -108,8 +108,8 @@ def _of_sizes(tensors: dict[str, Tensor]) -> Features:
 
 def _with_other_sizes(replies: Sequence[Reply], evidence: Evidence) -> Iterator[Answer]:
     """The student's answers to these questions with some axes cut to one, two or three entries."""
-    until = time.thread_time() + SECONDS
     right = [subject_of(path) for path in answers(evidence.exercise, "right")]
+    budget = ComputeBudget(evidence.at_hand.reference, replies[:1], MAX_UNITS)
     for reply in replies:
         made = simpler_questions(reply, evidence.at_hand.reference, right)
         for probe, expected in islice(made, 2):
@@ -117,5 +117,6 @@ def _with_other_sizes(replies: Sequence[Reply], evidence: Evidence) -> Iterator[
             if getattr(actual, "kind", None) in FATAL:
                 return
             yield Answer(probe, expected, actual, compare(expected, actual, probe.tolerance))
-            if time.thread_time() > until:
+            budget.spend_calls(CALLS_OF_QUESTION + len(right))
+            if not budget.may_go_on:
                 return

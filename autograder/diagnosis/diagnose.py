@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from autograder.api import BESIDES, SEPARATOR, UNCOMPARED, Exercise
-from autograder.diagnosis.compose import find_combination
+from autograder.diagnosis.compose import MAX_UNITS, find_combination, subject_of
 from autograder.exercises.answers import Answer, answers
 from autograder.feedback.translate import say, translate_text
 
 if TYPE_CHECKING:
-    from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
+    from autograder.diagnosis.budget import ComputeBudget
 
 HINT_SEPARATOR = f"\n\n{BESIDES} "
+MEASURED = 2  # answers whose cost is counted, to know what a call costs
 MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
 
 
@@ -57,6 +57,9 @@ def diagnose(
     """The misconception that gives the student's answers: to all probes, or else several mistakes that do so together,
     or else one that does so for all failed core probes, or for all edge cases where ordinary values are right.
 
+    Where the failed probes' answers are names, counts or masks, which much different code gives, the mistake must give
+    the right values that the student gives, too.
+
     None if nothing fits. `known` are the answers to compare with, the exercise's own if it is not given.
     """
     failed = [finding for finding in findings if finding.failed]
@@ -64,19 +67,115 @@ def diagnose(
         return None
     every = [answer for finding in findings if finding.check.graded for answer in answers_to_compare(finding)]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
-    noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
+    core += [] if _hold_measurements(core) else _right_values(findings)
+    noisy = [answer for finding in failed for answer in finding.failed if is_noisy(answer)]
     # where ordinary values are wrong too, the name of an edge case would hide the mistake that is behind them
     edges = [finding for finding in failed if finding.check.property == "edges" and not core]
     at_edges = [answer for finding in edges for answer in finding.answers]
     known = known_answers(exercise) if known is None else known
-    if found := _named(exercise, every, known) or _together(exercise, every, known):
+    budget = _budget(exercise, every)
+    if found := _named(exercise, every, known) or _together(exercise, every, known, budget):
         return found
     for replies in (core, noisy, at_edges):  # code that uses random numbers never gives the same values again
         if found := _named(exercise, replies, known):
-            return found
+            return found if replies is at_edges else _with_the_rest(exercise, found, findings, known)
     ordinary = [finding for finding in failed if finding.check.core and finding.check.property == "values"]
     values = [answer for finding in ordinary for answer in finding.answers]
-    return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
+    found = _together(exercise, core, known, budget) or _named(exercise, values, known)
+    found = found or _together(exercise, values, known, budget)
+    if found is None and any(finding.check.property == "shapes" for finding in failed):
+        found = _named(exercise, values, known, in_any_form=True)
+    return found and _with_the_rest(exercise, found, findings, known)
+
+
+def _hold_measurements(replies: Sequence[Reply]) -> bool:
+    """Whether tensors of real numbers, which are not equal by chance, are among these answers; or there are none."""
+    from autograder.checks.probe import float_leaves
+
+    return not replies or any(float_leaves(one.actual) for one in replies)
+
+
+def _right_values(findings: Sequence[Finding]) -> list[Reply]:
+    """The ordinary values that the student's code gets right: a mistake that gets them wrong is not in it."""
+    ordinary = [finding for finding in findings if finding.check.core and finding.check.property == "values"]
+    return [answer for finding in ordinary for answer in finding.answers if answer not in finding.failed]
+
+
+# Of what a named mistake does not explain, though it gives all ordinary values. Of side effects, gradients and edge
+# cases nothing is said without a second mistake that gives them: the same mistake in other code may have others.
+REST: dict[str | None, str] = {
+    "purity": "",
+    "shapes": "This mistake does not explain the shape or type of your result: {message}.",
+    "dtypes": "This mistake does not explain the type of your result: {message}.",
+    "gradients": "",
+    "edges": "",
+}
+
+
+def _with_the_rest(
+    exercise: Exercise, found: Misconception, findings: Sequence[Finding], known: list[Answer]
+) -> Misconception:
+    """The mistake, with the one that gives the first property that it does not explain, or a sentence on its type."""
+    if len(found.names) > 1:
+        return found
+    failed = [finding for finding in findings if finding.failed]
+    mistake = next(one for one in known if one.stem == found.name)
+    for finding in sorted(failed, key=lambda finding: [*REST, finding.check.property].index(finding.check.property)):
+        if finding.check.property in REST and not any(_explained(finding, mistake)):
+            alike = [one for one in findings if one.check.property == finding.check.property]
+            second = next((one for one in known if one != mistake and _gives_alone(one, finding, alike)), None)
+            if second or REST[finding.check.property]:
+                told = say(REST[finding.check.property], message=finding.message.rstrip("."))
+                return with_second(exercise, mistake, second or told)
+    return found
+
+
+def with_second(exercise: Exercise, mistake: Answer, second: Answer | str) -> Misconception:
+    """A mistake and what is wrong besides; one that is not collected has a sentence and no name."""
+    both = [one for one in (mistake, second) if not isinstance(one, str)]
+    hints = [translate_text(student_sentence(one), exercise.folder) for one in both]
+    hints += [second] if isinstance(second, str) else []
+    return Misconception(SEPARATOR.join(one.stem for one in both), f"\n\n{say(BESIDES)} ".join(hints))
+
+
+def _gives_alone(one: Answer, finding: Finding, alike: Sequence[Finding]) -> bool:
+    """Whether this mistake gives what failed, without another fault; of types those of all answers, the right ones to
+    checks of the same property among them: who computes in float32 whatever comes in does so for float64, too."""
+    every = (known for other in alike for known in _explained(other, one, other.answers))
+    return all(_explained(finding, one, alone=True)) and (not _is_of_form(finding) or all(every))
+
+
+def _is_of_form(finding: Finding) -> bool:
+    from autograder.checks.probe import FORM_CHECK
+
+    return finding.check.name == FORM_CHECK or finding.check.property == "dtypes"
+
+
+def _explained(
+    finding: Finding, mistake: Answer, replies: Sequence[Reply] | None = None, alone: bool = False
+) -> Iterator[bool]:
+    """Of each of these answers, by default the failed ones, whether the mistake gives it; where its form is what
+    counts, whether it gives this form, and `alone`: without another fault."""
+    from autograder.checks.compare import compare_form, compare_values
+    from autograder.checks.probe import NotRun, behaves_like, observe_once
+
+    of_form = _is_of_form(finding)
+    for one in finding.failed if replies is None else replies:
+        try:
+            made = observe_once(mistake, lambda: subject_of(mistake), one.probe)
+        except NotRun:
+            yield False
+            continue
+        if of_form:
+            right = not alone or compare_values(one.expected, made, one.probe.tolerance) is None
+            yield right and compare_form(made, one.actual) is None
+        else:
+            yield behaves_like(made, one)
+
+
+def is_noisy(answer: Reply) -> bool:
+    """Whether the answer says that the code draws random numbers."""
+    return isinstance(answer.actual, dict) and bool(answer.actual.get("random numbers"))
 
 
 def answers_to_compare(finding: Finding) -> Sequence[Reply]:
@@ -94,15 +193,28 @@ def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | No
     return _named(exercise, finding.answers, known) if differs else None
 
 
-def _named(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
+def _named(
+    exercise: Exercise, replies: Sequence[Reply], known: list[Answer], in_any_form: bool = False
+) -> Misconception | None:
     for path in known if _tell(replies) else ():
-        if _agrees(path, replies):
+        if _agrees(path, replies, in_any_form):
             return Misconception(path.stem, translate_text(student_sentence(path), exercise.folder))
     return None
 
 
-def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
-    found = find_combination(known, replies) if _tell(replies) else None
+def _budget(exercise: Exercise, replies: Sequence[Reply]) -> ComputeBudget:
+    """What the search for several mistakes together may compute; a call is measured on the smallest wrong answers."""
+    from autograder.checks.reference import reference_of
+    from autograder.diagnosis.budget import ComputeBudget
+
+    wrong = sorted((one for one in replies if one.difference is not None), key=lambda one: one.probe.case.size())
+    return ComputeBudget(reference_of(exercise), wrong[:MEASURED], MAX_UNITS)
+
+
+def _together(
+    exercise: Exercise, replies: Sequence[Reply], known: list[Answer], budget: ComputeBudget
+) -> Misconception | None:
+    found = find_combination(known, replies, budget) if _tell(replies) else None
     if found is None:
         return None
     hints = [translate_text(student_sentence(part), exercise.folder) for part in found.parts]
@@ -116,21 +228,19 @@ def _tell(replies: Sequence[Reply]) -> bool:
     return not all(map(is_crash, replies))
 
 
-def _agrees(path: Answer, replies: Sequence[Reply]) -> bool:
-    from autograder.checks.probe import behaves_like, observe
+def _agrees(path: Answer, replies: Sequence[Reply], in_any_form: bool) -> bool:
+    """Whether the mistake gives these answers, or these values `in_any_form`: a mask, say, as numbers."""
+    from autograder.checks.compare import compare_values
+    from autograder.checks.probe import behaves_like, observe_once
 
-    subject = subject_of(path)
+    def is_given(one: Reply) -> bool:
+        """Whether the mistake gives this answer."""
+        made = observe_once(path, lambda: subject_of(path), one.probe)
+        same_values = in_any_form and compare_values(made, one.actual, one.probe.tolerance) is None
+        return same_values or behaves_like(made, one)
+
     # answers that differ distinguish wrong answers fastest
-    ordered = sorted(replies, key=lambda answer: answer.difference is None)
-    return all(behaves_like(observe(subject, a.probe), a) for a in ordered)
-
-
-@lru_cache(maxsize=256)
-def subject_of(path: Answer) -> LocalSubject:
-    """One of our own answers, in this process."""
-    from autograder.checks.local import LocalSubject
-
-    return LocalSubject.from_source(path.read_text(encoding="utf-8"), path.name)
+    return all(map(is_given, sorted(replies, key=lambda answer: answer.difference is None)))
 
 
 def student_sentence(path: Answer) -> str:
@@ -160,7 +270,7 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
         "off_by": difference.deviation
         if difference.deviation is not None and difference.deviation < float("inf")
         else None,
-        "message": difference.message,
+        "message": shown.message_of(answer),
         "first_wrong_entry": list(difference.first) if difference.first is not None else None,
         "first_wrong_step": step,
         **_beside(answer),

@@ -9,22 +9,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import FATAL, Check, Finding, collect_answers, questions
+from autograder.checks.probe import FATAL, Check, Finding, QuestionSet, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.checks.reference import reference_of
+from autograder.diagnosis.budget import ComputeBudget
 from autograder.exercises.registry import check_function
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
+    from autograder.exercises.answers import Answer as CollectedAnswer
 
 FRESH = 20  # answers to fresh questions
 FEWEST, FEWEST_WRONG = 6, 3  # without so many of them nothing general is said
 DRAWS = 12  # of a check's questions; a mistake may show in few of them
-SECONDS = 0.5  # processor time for asking, so that a busy machine says the same; a check is not interrupted
+MAX_UNITS = 50_000  # of asking; a check is not interrupted
+CALLS_OF_QUESTION = 8  # of the reference: its answer, that of the student, and how far roundings move it
 WAIT_S = 10.0  # wall time for asking, which only code that is slow on purpose needs
+KEPT = 48  # sets of fresh questions, which are the same for all answers to an exercise
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class Evidence:
     exercise: Exercise
     at_hand: Replies
     subject: Any  # the student's code; None if it can't be asked any more
+    known: Sequence[CollectedAnswer] = ()  # the collected mistakes that may be named
     _fresh: dict[str, list[Finding]] = field(default_factory=dict)
 
     def fresh(self, property: str = "values") -> list[Finding]:
@@ -83,6 +90,11 @@ def name_of(reply: Reply) -> str:
     return reply.probe.case.method or reply.probe.case.symbol
 
 
+def size_of(reply: Reply) -> int:
+    """How many numbers the question's inputs have."""
+    return reply.probe.case.size()
+
+
 def is_value(reply: Reply) -> bool:
     """Whether the reply is an answer itself, and not its gradients."""
     return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
@@ -91,7 +103,7 @@ def is_value(reply: Reply) -> bool:
 def ask_again(
     exercise: Exercise, subject: Any, reference: LocalSubject, property: str, wanted: Callable[[Check], bool]
 ) -> list[Finding]:
-    """The findings of these checks at other seeds, as many as the time allows."""
+    """The findings of these checks at other seeds, as many as the budget allows."""
     checks = [
         check
         for check in check_function(exercise)()
@@ -100,22 +112,40 @@ def ask_again(
     found: list[Finding] = []
     if subject is None or not getattr(subject, "alive", True):
         return found
-    until, latest = time.thread_time() + SECONDS, time.monotonic() + WAIT_S
-    for finding in _draws(checks, subject, reference, exercise.id):
+    latest, budget = time.monotonic() + WAIT_S, None
+    for finding in _draws(exercise, checks, subject, reference):
         found.append(finding)
         answers = [reply for one in found for reply in one.answers]
+        budget = budget or ComputeBudget(reference, answers[:1], MAX_UNITS)
+        budget.spend_calls(CALLS_OF_QUESTION * len(finding.answers))
         wrong = sum(reply.difference is not None for reply in answers)
         if len(answers) >= FRESH and wrong >= FEWEST_WRONG:
             break
-        if time.thread_time() > until or time.monotonic() > latest or _lost(finding):
+        if not budget.may_go_on or time.monotonic() > latest or _lost(finding):
             break
     return found
 
 
-def _draws(checks: Sequence[Check], subject: Any, reference: LocalSubject, name: str) -> Iterator[Finding]:
+def _draws(exercise: Exercise, checks: Sequence[Check], subject: Any, reference: LocalSubject) -> Iterator[Finding]:
     for draw in range(DRAWS):
-        for asked in questions(checks, reference, f"again {draw}/{name}"):
+        for check in checks:
+            if reference is reference_of(exercise):
+                asked = _questions(exercise, check.name, draw)
+            else:  # on another device
+                (asked,) = questions([check], reference, _seed(exercise, draw))
             yield collect_answers([asked], subject)[0]
+
+
+@lru_cache(maxsize=KEPT)
+def _questions(exercise: Exercise, name: str, draw: int) -> QuestionSet:
+    """The fresh questions of one check with the reference's answers, which are kept for other answers."""
+    check = next(one for one in check_function(exercise)() if one.name == name)
+    (asked,) = questions([check], reference_of(exercise), _seed(exercise, draw))
+    return asked
+
+
+def _seed(exercise: Exercise, draw: int) -> str:
+    return f"again {draw}/{exercise.id}"
 
 
 def _lost(finding: Finding) -> bool:

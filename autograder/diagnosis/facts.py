@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 Pair = tuple[Tensor, Tensor]  # the right answer and the student's
 Rule = Callable[[Tensor, Tensor], bool | None]
+NamesOf = Callable[["Reply"], Sequence[str]]  # of the arguments of a reply's question, in order
 MIN_ANSWERS = 2  # answers for which a fact must hold, since much is true of a single one by chance
 ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
 GRADIENT_SENTENCES = {  # whether the right answer, and the student's, has a gradient
-    (True, False): "No gradient flows from your result to {names}, although one should: is it used?",
+    (True, False): "No gradient flows from your result to {names}, although one should: does it change your result?",
     (False, True): "Your result should not depend on {names}, but its gradients show that it does.",
 }
 CLOSE = 1e-4  # relative: two float32 computations of one number
@@ -67,6 +68,16 @@ def tensors(reply: Reply) -> Pair | None:
     return None if expected is None or actual is None else (expected, actual)
 
 
+def wrong_result(reply: Reply) -> str | None:
+    """In words, which of several results is the first that differs; "" of a single one, None of one without words."""
+    expected, actual = reply.expected, reply.actual
+    if not isinstance(expected, tuple) or not isinstance(actual, tuple) or not 1 < len(expected) == len(actual):
+        return ""
+    pairs = zip(ORDINALS, zip(expected, actual, strict=True), strict=False)
+    wrong = (say(name) for name, pair in pairs if compare_values(*pair, reply.probe.tolerance) is not None)
+    return next(wrong, None)
+
+
 def _tensor(value: Any) -> Tensor | None:
     if isinstance(value, Tensor):
         return value.detach()
@@ -76,22 +87,27 @@ def _tensor(value: Any) -> Tensor | None:
         return None
 
 
-def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
-    """A sentence that is true of all these answers; None if there is none. `names`: of the arguments, in order."""
+def fact(core: Sequence[Reply], names_of: NamesOf, others: Sequence[Reply] = ()) -> str | None:
+    """A sentence that is true of all these answers; None if there is none.
+
+    `others`: wrong answers to other checks, of which what is said of every case must be true as well.
+    """
     if len(core) < MIN_ANSWERS:
         return None
     if any(isinstance(reply.actual, RaisedError) for reply in core):
         return _stops(core)
     pairs = [pair for reply in core if (pair := tensors(reply)) is not None]
     if len(pairs) == len(core):
-        found = _of_form(pairs) if all(one.shape != other.shape for one, other in pairs) else _of_values(core, names)
+        found = _of_tensors(core, pairs, names_of, others)
         if found:
             return found
-    return _of_parts(core) or _of_fields(core) or _of_some_forms(pairs)
+    return _of_parts(core, others) or _of_fields(core) or _of_some_forms(core)
 
 
-def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
-    """A sentence for answers of which some have a wrong shape."""
+def _of_some_forms(core: Sequence[Reply]) -> str | None:
+    """A sentence for answers of which some have a wrong shape. Lists have none: which entries are chosen decides how
+    many there are."""
+    pairs = [pair for reply in core if not _is_list(reply) and (pair := tensors(reply)) is not None]
     formed = [pair for pair in pairs if pair[0].shape != pair[1].shape]
     if len(formed) < MIN_ANSWERS:
         return None
@@ -100,6 +116,18 @@ def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
         "In some cases your result has the wrong shape, in the smallest of them {actual} instead of {right}.",
         actual=_shape(actual), right=_shape(expected),
     )  # fmt: skip
+
+
+def _of_tensors(core: Sequence[Reply], pairs: Sequence[Pair], names_of: NamesOf, others: Sequence[Reply]) -> str | None:
+    if not all(expected.shape != actual.shape for expected, actual in pairs):
+        return _of_values(core, names_of, others)
+    return None if any(map(_is_list, core)) else _of_form(pairs)
+
+
+def _is_list(reply: Reply) -> bool:
+    """Whether the part that differs is a list of something else than tensors."""
+    parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
+    return any(isinstance(part, list) and not any(isinstance(one, Tensor) for one in part) for part in parts)
 
 
 def _of_fields(core: Sequence[Reply]) -> str | None:
@@ -129,20 +157,20 @@ def _of_fields(core: Sequence[Reply]) -> str | None:
                rest=", ".join(say(ORDINALS[at]) for at in range(size) if at not in fields))  # fmt: skip
 
 
-def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
+def influence(findings: Sequence[Finding], names_of: NamesOf) -> str | None:
     """Which parameters and inputs lack a gradient in the student's answer, or have one but should not."""
     replies = [reply for finding in findings for reply in finding.failed if finding.check.property == "gradients"]
     if any(not _finite(reply) for finding in findings if finding.check.core for reply in finding.failed):
         return None  # only finite entries are differentiated; the others may depend on other inputs
-    moved = [one for reply in replies if (one := _moved(reply, names)) is not None]
+    moved = [one for reply in replies if (one := _moved(reply, names_of(reply))) is not None]
     if len(moved) < MIN_ANSWERS or len(moved) < len(replies):
         return None
     shared = set.intersection(*(set(one) for one in moved))
     for pair, text in GRADIENT_SENTENCES.items():
         if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
-            names_of = ", ".join(found[:3])
-            return say(text, names=say("{names} and others", names=names_of) if len(found) > 3 else names_of)
-    return _of_pattern([_patterns(reply, names) for reply in replies])
+            listed = ", ".join(found[:3])
+            return say(text, names=say("{names} and others", names=listed) if len(found) > 3 else listed)
+    return _of_pattern([_patterns(reply, names_of(reply)) for reply in replies])
 
 
 def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
@@ -150,8 +178,8 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
     for name in patterns[0]:
         pairs = [one[name] for one in patterns if name in one]
         wrong = [(lacks, extra) for lacks, extra in pairs if (lacks | extra).any()]
-        if len(pairs) < len(patterns) or len(wrong) < MIN_ANSWERS:
-            continue
+        if not len(patterns) == len(pairs) == len(wrong) >= MIN_ANSWERS:
+            continue  # a softmax over one entry, or a saturated one, has no gradient whatever is wrong
         less, more = (any(bool(one.any()) for one in ones) for ones in zip(*wrong, strict=True))
         if more and not less:
             extra = [extra for _, extra in wrong]
@@ -217,8 +245,7 @@ def _gradients(reply: Reply, names: Sequence[str]) -> list[tuple[str, Any, Any]]
     if not isinstance(expected, Mapping) or not isinstance(actual, Mapping) or set(expected) != set(actual):
         return []
     args = [(place, arg) for place, arg in enumerate(reply.probe.case.args) if isinstance(arg, Tensor)]
-    floats = [f"`{names[place]}`" if place < len(names) else argument(place)
-              for place, arg in args if arg.is_floating_point()]  # fmt: skip
+    floats = [f"`{names[place]}`" for place, arg in args if arg.is_floating_point()]
     inputs = zip(floats, expected.get("gradient of input", ()), actual.get("gradient of input", ()), strict=False)
     names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in expected if key != "gradient of input"}
     parameters = ((name, expected[key], actual[key]) for key, name in names_of.items())
@@ -282,11 +309,6 @@ def axis_name(axis: int) -> str:
     return say("its last axis") if axis == 1 else say("its second-to-last axis")
 
 
-def argument(index: int) -> str:
-    """In words, for an argument without a name."""
-    return say("argument {number}", number=index + 1)
-
-
 def _same_numbers(expected: Tensor, actual: Tensor) -> bool:
     if expected.numel() != actual.numel() or expected.is_complex() or actual.is_complex():
         return False
@@ -298,11 +320,11 @@ def _shape(value: Tensor) -> str:
     return " × ".join(map(str, value.shape)) or say("one number")
 
 
-def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
+def _of_values(core: Sequence[Reply], names_of: NamesOf, others: Sequence[Reply]) -> str | None:
     pairs = [pair for reply in core if (pair := tensors(reply)) is not None and pair[0].shape == pair[1].shape]
     if len(pairs) < len(core) or any(value.is_complex() or not value.numel() for pair in pairs for value in pair):
         return None
-    if mixture := _mixture(core, names):
+    if mixture := _mixture(core, names_of):
         return mixture
     if all(expected.dtype is torch.bool and actual.dtype is torch.bool for expected, actual in pairs):
         return _first(TRUTHS, pairs)
@@ -314,18 +336,19 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
         wrong_entries(expected, actual, reply.probe.tolerance)
         for reply, (expected, actual) in zip(core, pairs, strict=True)
     ]
-    return _first(NUMBERS, finite) or _of_places(finite, wrong)  # type: ignore[arg-type]
+    return _first(NUMBERS, finite) or _of_places(finite, wrong, others)  # type: ignore[arg-type]
 
 
 def _first(rules: Sequence[tuple[str, Rule]], pairs: Sequence[Pair]) -> str | None:
     return next((say(name) for name, rule in rules if always(rule(*pair) for pair in pairs)), None)
 
 
-def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
+def _mixture(core: Sequence[Reply], names_of: NamesOf) -> str | None:
     """Whether the answer is the right one with an argument added, or multiplied by it."""
-    args = [reply.probe.case.args for reply in core]
-    for index in range(min(map(len, args))):
-        name = f"`{names[index]}`" if index < len(names) else argument(index)
+    every = {tuple(names_of(reply)[: len(reply.probe.case.args)]) for reply in core}
+    for index, name in enumerate(f"`{one}`" for one in min(every, key=len)):
+        if len({names[: index + 1] for names in every}) > 1:
+            break  # of several functions, which call it otherwise
         for label, mixed in MIXTURES:
             if all(_is_mixed(reply, index, mixed) for reply in core):
                 return say(label, name=name)
@@ -431,7 +454,7 @@ NUMBERS: tuple[tuple[str, Rule], ...] = (
      lambda expected, actual: expected.dim() > 1 and _kept(lambda value: value.sum(-1))(expected.mT, actual.mT)),
     ("The entries of your result are in the right order by size, but their values are wrong.", _same_order),
     ("No entry of your result is off by more than one.", _off_by_one),
-    ("Your result is off by less than a hundredth: a small term is missing or superfluous.",
+    ("Your result is off by less than a hundredth: look for a small term, or for numbers of low precision.",
      lambda expected, actual: not (_whole(expected) and _whole(actual))
      and bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
 )  # fmt: skip
@@ -462,21 +485,33 @@ def _uncovered(expected: Tensor, actual: Tensor) -> bool | None:
 
 
 INFINITE: tuple[tuple[str, Rule], ...] = (
-    ("Entries of your result are finite where they should be infinite: something that should be masked is not.",
+    ("Entries of your result are finite where they should be infinite: look for what should be masked and is not.",
      _uncovered),
     ("Entries of your result are infinite or NaN where a number is expected.",
      lambda expected, actual: bool((expected.isfinite() & ~actual.isfinite()).any())),
 )  # fmt: skip
 
 
-def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None]) -> str | None:
-    """What the wrong entries have in common."""
+def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None], others: Sequence[Reply]) -> str | None:
+    """What the wrong entries have in common, those of the answers to other checks included."""
     if any(one is None or not one.any() for one in wrong):
         return None
     marked = [
         (expected[one], actual[one]) for (expected, actual), one in zip(pairs, wrong, strict=True) if one is not None
     ]
-    return _first(PLACES, marked)
+    besides = [pair for reply in others if (pair := _wrong_numbers(reply)) is not None]
+    return _first([(name, rule) for name, rule in PLACES if all(rule(*pair) for pair in besides)], marked)
+
+
+def _wrong_numbers(reply: Reply) -> Pair | None:
+    """The wrong entries as they should be and as they are; None where no single entries are wrong."""
+    pair = tensors(reply)
+    if pair is None or pair[0].shape != pair[1].shape or any(value.is_complex() for value in pair):
+        return None
+    wrong = wrong_entries(*pair, reply.probe.tolerance)
+    if wrong is None or not wrong.any():
+        return None
+    return pair[0].double()[wrong], pair[1].double()[wrong]
 
 
 PLACES: tuple[tuple[str, Rule], ...] = (
@@ -493,9 +528,9 @@ PLACES: tuple[tuple[str, Rule], ...] = (
 )  # fmt: skip
 
 
-def _of_parts(core: Sequence[Reply]) -> str | None:
-    """Which of several results are right in every case, where some are."""
-    found = [_right_parts(reply) for reply in core]
+def _of_parts(core: Sequence[Reply], others: Sequence[Reply]) -> str | None:
+    """Which of several results are right in every case, those of other checks included, where some are."""
+    found = [_right_parts(reply) for reply in [*core, *(one for one in others if _parts(one))]]
     if any(one is None for one in found):
         return None
     known = [one for one in found if one is not None]

@@ -10,19 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError, compare, compare_values, wrong_entries
+from autograder.checks.compare import RaisedError, compare, compare_form, compare_values, loosen_form, wrong_entries
+from autograder.checks.properties.contiguity import LAYOUT
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import parameters_of
 from autograder.diagnosis.conditions import condition
-from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, is_value, name_of
-from autograder.diagnosis.facts import argument, fact, holds_nan, influence, tensors
+from autograder.diagnosis.diagnose import Misconception, known_answers
+from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, is_value, name_of, size_of
+from autograder.diagnosis.facts import NamesOf, differing, fact, holds_nan, influence, tensors, wrong_result
 from autograder.diagnosis.mutations import explain_by_mutation
+from autograder.diagnosis.second_mistake import SecondMistakeSearch
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.transformations import OUTPUT
 from autograder.feedback.translate import say
@@ -33,14 +38,30 @@ if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
+    from autograder.exercises.answers import Answer as CollectedAnswer
 
+OF_VALUES = ("values", "dtypes", "edges")  # properties whose checks ask for the values themselves
 MIN_QUESTIONS = 2  # questions that a transformation must explain, since any number can become any other
 
 
-def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any) -> str | None:
-    """A sentence for the student on the transformation that turns the right answers into theirs, or None.
+def kind(
+    exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any,
+    known: Sequence[CollectedAnswer] | None = None,
+) -> str | None:  # fmt: skip
+    """As `explain`, as a sentence alone."""
+    found = explain(exercise, findings, reference, subject, known)
+    return found.hint if isinstance(found, Misconception) else found
+
+
+def explain(
+    exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any,
+    known: Sequence[CollectedAnswer] | None = None,
+) -> Misconception | str | None:  # fmt: skip
+    """A sentence for the student on the transformation that turns the right answers into theirs, or None; of one that
+    turns the answers of a collected mistake into them, that mistake, with both sentences.
 
     `subject`: the student's code, which is asked again before anything general is said of it; None if it can't be.
+    `known`: the collected mistakes that may be named, all of the exercise's if it is not given.
     """
     failed = [finding for finding in findings if finding.failed]
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if is_value(reply)]
@@ -50,29 +71,62 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     passed = [r for f in ordinary for r in f.answers if r.difference is None and is_value(r)]
     shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and is_value(f.shrunk)]
     told = [*core, *shown]  # it must be true of the example beside it, too
-    evidence = Evidence(exercise, Replies(told, passed, reference), subject)
+    known = known_answers(exercise) if known is None else known
+    evidence = Evidence(exercise, Replies(told, passed, reference), subject, known)
     if named := _of_parameters(core):
         return named
     if stopped := evidence.spoken(_stopped):
         return " ".join(filter(None, (sentence(stopped), condition(findings, evidence, stops=True))))
-    if explanation := _explained(evidence) or _of_several(evidence):
-        return explanation
-    names = parameters_of(core[0].probe.case, reference)
-    found = influence_of(evidence, findings, names) or condition(findings, evidence)
-    return found or evidence.spoken(lambda seen: fact(seen.wrong, names)) or _by_symbol(evidence)
+    if explanation := _transformed(evidence) or _of_several(evidence):
+        return f"{explanation}{_besides(told)}" if isinstance(explanation, str) else explanation
+    names_of = partial(_names_of, reference)
+    found = influence_of(evidence, findings, names_of) or condition(findings, evidence)
+    others = [reply for one in failed if not one.check.core and one.check.property in OF_VALUES
+              for reply in one.failed if _is_of_same(reply, core)]  # fmt: skip
+    return found or evidence.spoken(lambda seen: fact(seen.wrong, names_of, others)) or _by_symbol(evidence)
 
 
-def _explained(evidence: Evidence, symbol: str = "") -> str | None:
-    """What turns the right answers into the student's, or which part of them is right."""
-    rules = (_of_form, _of_output, _of_scores, _of_input, _of_entries)
+def _besides(core: Sequence[Reply]) -> str:
+    """What is wrong with the form of every answer, where the values were compared whatever their form; else ""."""
+    found = [_wrong_form(reply) for reply in sorted(core, key=size_of)]
+    if None in found:
+        return ""
+    return f" {say('Besides, the shape or type of your result is wrong: {message}.', message=found[0])}"
+
+
+def _wrong_form(reply: Reply) -> str | None:
+    """How the form of an answer differs from the right one, where only axes of size 1 or the type of numbers do."""
+    loose = loosen_form(reply.expected, reply.actual)
+    if type(reply.actual) is not type(reply.expected) or compare_form(reply.expected, loose) is not None:
+        return None
+    difference = compare_form(reply.expected, reply.actual)
+    return None if difference is None else difference.message
+
+
+def _is_of_same(reply: Reply, core: Sequence[Reply]) -> bool:
+    """Whether it is an answer of the same function, or methods, as these, and no error."""
+    return is_value(reply) and not isinstance(reply.actual, RaisedError) and name_of(reply) in map(name_of, core)
+
+
+def _transformed(evidence: Evidence) -> str | None:
+    """What turns the right answers into the student's."""
+    return next((told for rule in TRANSFORMATIONS if (told := evidence.spoken(rule))), None)
+
+
+def _explained(evidence: Evidence, symbol: str) -> str | None:
+    """What turns the right answers of one symbol into the student's, or which part of them is right."""
+    rules = (*TRANSFORMATIONS, _of_entries)
     return next((told for rule in rules if (told := evidence.spoken(rule, symbol))), None)
 
 
-def _of_several(evidence: Evidence) -> str | None:
-    """What is true of the entries of each answer, and the change of a right answer that gives them all."""
-    seen = evidence.spoken(lambda seen: of_rows(seen.wrong) or of_sequence(seen.wrong))
+def _of_several(evidence: Evidence) -> Misconception | str | None:
+    """What is true of the entries of each answer, and the change of a right answer that gives them all; without one,
+    a collected mistake with what is wrong besides, since one change is likelier than two."""
     at_hand = evidence.at_hand
     mutation = explain_by_mutation(at_hand.wrong, evidence.exercise, at_hand.right, evidence.all)
+    if mutation is None and (found := SecondMistakeSearch(evidence).find((_of_order, *TRANSFORMATIONS[1:]))):
+        return found
+    seen = evidence.spoken(_of_entries) or evidence.spoken(lambda seen: of_rows(seen.wrong) or of_sequence(seen.wrong))
     return " ".join(filter(None, (seen, mutation))) or None
 
 
@@ -80,25 +134,28 @@ def _by_symbol(evidence: Evidence) -> str | None:
     """What is wrong with the first of several symbols of which something is known: each may have its own mistake."""
     symbols = list(dict.fromkeys(map(name_of, evidence.at_hand.wrong)))
     for symbol in symbols if len(symbols) > 1 else ():
-        names = parameters_of(evidence.at_hand.of(symbol).wrong[0].probe.case, evidence.at_hand.reference)
-
-        def rule(seen: Replies, names: Sequence[str] = names) -> str | None:
-            """What is true of the entries of these answers."""
-            return of_rows(seen.wrong) or of_sequence(seen.wrong) or fact(seen.wrong, names)
-
         stopped = evidence.spoken(_stopped, symbol)
-        if explanation := stopped or _explained(evidence, symbol) or evidence.spoken(rule, symbol):
+        if explanation := stopped or _explained(evidence, symbol) or evidence.spoken(_of_answers, symbol):
             return say("In `{symbol}`: {explanation}", symbol=symbol, explanation=explanation)
     return None
 
 
-def influence_of(evidence: Evidence, findings: Sequence[Finding], names: Sequence[str]) -> str | None:
+def _of_answers(seen: Replies) -> str | None:
+    """What is true of the entries of these answers."""
+    return of_rows(seen.wrong) or of_sequence(seen.wrong) or fact(seen.wrong, partial(_names_of, seen.reference))
+
+
+def _names_of(reference: LocalSubject, reply: Reply) -> list[str]:
+    return parameters_of(reply.probe.case, reference)
+
+
+def influence_of(evidence: Evidence, findings: Sequence[Finding], names_of: NamesOf) -> str | None:
     """What the gradients say, if those at fresh questions say so too."""
-    if influence(findings, names) is None:
+    if influence(findings, names_of) is None:
         return None
     fresh = evidence.fresh("gradients")
     several = sum(len(finding.failed) for finding in fresh) >= FEWEST_WRONG
-    return influence([*findings, *fresh], names) if several else None
+    return influence([*findings, *fresh], names_of) if several else None
 
 
 def _of_parameters(core: Sequence[Reply]) -> str | None:
@@ -135,7 +192,11 @@ def _of_form(seen: Replies) -> str | None:
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
         return say("The type or shape of your result is wrong: {message}.", message=_message(core))
-    if all(isinstance(reply.expected, tuple) and _swapped(reply) for reply in core):
+    return _of_order(seen)
+
+
+def _of_order(seen: Replies) -> str | None:
+    if all(isinstance(reply.expected, tuple) and _swapped(reply) for reply in seen.wrong):
         return say("Your results are right, but in the wrong order.")
     return None
 
@@ -164,8 +225,19 @@ def _of_output(seen: Replies) -> str | None:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
             if any(_changes(reply, transform) for reply in seen.right):
                 return None  # it would have changed answers that are right
-            return say("Your result is the right one {how}.", how=say(name))
+            return _of_one(core, say(name))
     return _factor(seen, pairs)
+
+
+def _of_one(core: Sequence[Reply], how: str) -> str:
+    """How the result follows from the right one; of several results, which of them does."""
+    which = {wrong_result(reply) for reply in core}
+    if which == {""}:
+        return say("Your result is the right one {how}.", how=how)
+    (name,) = which if len(which) == 1 else {None}
+    if name is None:
+        return say("One of your results is the right one {how}.", how=how)
+    return say("Of your results, {which} is the right one {how}.", which=name, how=how)
 
 
 def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tensor, Tensor] | None) -> bool:
@@ -202,8 +274,8 @@ def _factor(seen: Replies, pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str
     ratios = [ratio for ratio in found if ratio is not None] + [1.0] * len(kept)
     if all(math.isclose(ratio, ratios[0], rel_tol=1e-3) for ratio in ratios):
         return say("Your result is the right one times {factor}, in every case.", factor=f"{ratios[0]:.4g}")
-    sizes = [_sizes(reply) for reply in (*seen.wrong, *kept)]
-    for name in sizes[0]:
+    sizes = [_sizes(reply, seen.reference) for reply in (*seen.wrong, *kept)]
+    for name in _varied(sizes[: len(seen.wrong)]):
         for power, label in POWERS:
             if all(math.isclose(ratio, size.get(name, 0) ** power if size.get(name) else 0, rel_tol=1e-3)
                    for ratio, size in zip(ratios, sizes, strict=True)):  # fmt: skip
@@ -215,6 +287,11 @@ def _factor(seen: Replies, pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str
         "Your result is the right one times a factor that differs from case to case: check what you divide or "
         "multiply by."
     )
+
+
+def _varied(sizes: Sequence[dict[str, int]]) -> list[str]:
+    """The sizes that are not the same in all of these questions: only of them a relation can be told."""
+    return [name for name in sizes[0] if len({one.get(name) for one in sizes}) > 1]
 
 
 POWERS = ((1.0, "times"), (-1.0, "divided by"), (0.5, "times the square root of"),
@@ -237,13 +314,12 @@ SIZES = ("the size of axis {axis} of {name}", "the size of the last axis of {nam
          "the size of the second-to-last axis of {name}")  # fmt: skip
 
 
-def _sizes(reply: Reply) -> dict[str, int]:
+def _sizes(reply: Reply, reference: LocalSubject) -> dict[str, int]:
     """The sizes in a question by name: the axes of its tensors, and its integers."""
     case = reply.probe.case
-    named = {argument(index): value for index, value in enumerate(case.args)}
-    named |= {f"`{name}`": value for name, value in case.kwargs.items()}
+    named = {**dict(zip(parameters_of(case, reference), case.args, strict=False)), **case.kwargs}
     sizes: dict[str, int] = {}
-    for name, value in named.items():
+    for name, value in ((f"`{name}`", value) for name, value in named.items()):
         if isinstance(value, Tensor):
             for axis in range(1, value.dim() + 1):
                 dimension = SIZES[axis] if axis < len(SIZES) else SIZES[0]
@@ -260,7 +336,7 @@ def _of_input(seen: Replies) -> str | None:
     """The right answer to another question: an argument left out, inverted, or exchanged for another."""
     if len(seen.wrong) < MIN_QUESTIONS:
         return None
-    first = sorted(seen.wrong, key=lambda reply: reply.probe.case.size())
+    first = sorted(seen.wrong, key=size_of)
     for name, change in _other_arguments(first[0], seen.reference):
         if all(_answers(reply, change, seen.reference) for reply in first) and all(
             _answers(reply, change, seen.reference) is not False for reply in seen.right if _is_plain(reply, seen)
@@ -275,12 +351,12 @@ Change = Callable[[list[Any]], list[Any] | None]
 def _other_arguments(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
     names = parameters_of(reply.probe.case, reference)
     for index, value in enumerate(reply.probe.case.args):
-        name = f"`{names[index]}`" if index < len(names) else argument(index)
+        name = f"`{names[index]}`"
         for label, change in CHANGES:
             yield say(label).format(name), _at(index, change)
         for other in range(index):
             if isinstance(value, Tensor):
-                pair = {"first": f"`{names[other]}`" if other < len(names) else argument(other), "second": name}
+                pair = {"first": f"`{names[other]}`", "second": name}
                 yield say("{first} and {second} are swapped", **pair), _exchanged(index, other)
                 yield say("{second} is used instead of {first}", **pair), _copied(index, other)
 
@@ -297,7 +373,7 @@ CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("as if {} were reversed along its second axis", lambda value: value.flip(1)),
     ("as if {} were shifted by one position", lambda value: value.roll(1, -1)),
     ("as if {} were shifted back by one position", lambda value: value.roll(-1, -1)),
-    ("as if the first batch entry of {} were used for all", lambda value: value[:1].expand_as(value)),
+    ("as if the first entry of {} along axis 0 were used for all", lambda value: value[:1].expand_as(value)),
     ("as if {} were larger by one", lambda value: value + 1),
     ("as if {} were smaller by one", lambda value: value - 1),
     ("as if {} were twice as large", lambda value: value * 2),
@@ -352,13 +428,16 @@ def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool | No
     return compare_values(made, reply.actual, reply.probe.tolerance) is None
 
 
+TRANSFORMATIONS = (_of_form, _of_output, _of_scores, _of_input)
+
+
 def _of_entries(seen: Replies) -> str | None:
     """Which entries are right, where there is a rule for it: one row, one column, one side of the diagonal."""
     core = seen.wrong
     if len(core) < MIN_QUESTIONS:
         return None
     pairs = [(reply, tensors(reply)) for reply in core]
-    if any(pair is None for _, pair in pairs):
+    if any(pair is None or _is_nested(reply) for reply, pair in pairs):
         return None
     wrong = [wrong_entries(*pair, reply.probe.tolerance) for reply, pair in pairs if pair]
     if any(one is None or not one.any() or one.dim() == 0 for one in wrong):
@@ -370,6 +449,12 @@ def _of_entries(seen: Replies) -> str | None:
     if all(holds_nan(*pair) for _, pair in pairs if pair):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     return None
+
+
+def _is_nested(reply: Reply) -> bool:
+    """Whether the part that differs is a list of lists or pairs, which has no axes."""
+    part = differing(reply.expected, reply.actual, reply.probe.tolerance)[0]
+    return isinstance(part, list) and any(isinstance(one, list | tuple) for one in part)
 
 
 def _follows(rule: Callable[[Tensor], Tensor], wrong: Tensor) -> bool:
@@ -403,8 +488,8 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("the entries on and below the diagonal are right", lambda wrong: _where(wrong, torch.Tensor.tril)),
     ("the entries on and above the diagonal are right", lambda wrong: _where(wrong, torch.Tensor.triu)),
     ("only the diagonal is wrong", lambda wrong: _where(wrong, lambda every: every.tril(-1) | every.triu(1))),
-    ("only the first batch entry is right", lambda wrong: _only(wrong[0], wrong[1:].flatten(1).any(1))),
-    ("only the last batch entry is right", lambda wrong: _only(wrong[-1], wrong[:-1].flatten(1).any(1))),
+    ("only the first entry along axis 0 is right", lambda wrong: _only(wrong[0], wrong[1:].flatten(1).any(1))),
+    ("only the last entry along axis 0 is right", lambda wrong: _only(wrong[-1], wrong[:-1].flatten(1).any(1))),
 )
 
 
@@ -414,20 +499,31 @@ def _properties(failed: Sequence[Finding], evidence: Evidence) -> str | None:
     if not fresh or any(finding.failed for finding in fresh):
         return None
     first = {finding.check.property: finding for finding in reversed(failed)}
-    told = next(
-        (say(PROPERTY_SENTENCES[name], message=first[name].message, check=say(first[name].check.name))
-         for name in PROPERTY_SENTENCES if name in first), "",
-    )  # fmt: skip
-    return told.replace("..", ".") or None
+    name = next((name for name in PROPERTY_SENTENCES if name in first), None)
+    if name is None:
+        return None
+    text = NAN_GRADIENTS if name == "gradients" and _has_nan(first[name]) else PROPERTY_SENTENCES[name]
+    # a layout in memory that stops the code is no dtype
+    text = PROPERTY_SENTENCES["values"] if first[name].check.name == LAYOUT else text
+    return say(text, message=first[name].message, check=say(first[name].check.name)).replace("..", ".")
 
 
+def _has_nan(finding: Finding) -> bool:
+    """Whether a wrong answer to the check holds NaN where the right one does not."""
+    nan = lambda value: any(
+        one.isnan().any() for one in tree_leaves(value) if isinstance(one, Tensor) and one.is_floating_point()
+    )
+    return any(nan(reply.actual) and not nan(reply.expected) for reply in finding.failed)
+
+
+NAN_GRADIENTS = "Your values are right, but their gradients are not numbers: {message}."
 PROPERTY_SENTENCES: dict[str | None, str] = {  # who changes an input has wrong gradients, too
     "purity": "Your values are right, but the call has side effects: {message}.",
     "shapes": "Your values are right, but their shape or type is not: {message}.",
     "dtypes": "Your values are right, but the dtype that you compute in or return is not: {message}.",
     "gradients": (
-        "Your values are right, but their gradients are not, because something is detached, rounded or computed "
-        "outside torch: {message}."
+        "Your values are right, but their gradients are not; look for what is detached, rounded or computed outside "
+        "torch: {message}."
     ),
     "edges": "Your values are right, except in an edge case: {message}.",
     "cost": "Your values are right, but they take too much time or memory: {message}.",

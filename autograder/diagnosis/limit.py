@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 SHORTEST = 0.002  # seconds between two looks at the clock
+LOOKS = 8  # at the clock in the time of one of many blocks
 
 
 class TimeLimitExceeded(BaseException):
@@ -32,7 +34,7 @@ def time_limit(seconds: float) -> Iterator[None]:
                 state["fired"] = True
                 _raise_in(thread)
 
-    closed = threading.Event()
+    closed, modes = threading.Event(), _modes()
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield
@@ -42,6 +44,64 @@ def time_limit(seconds: float) -> Iterator[None]:
         closed.set()
         if state["fired"]:
             _await_exception(thread)
+            _leave_modes(modes)
+
+
+@contextmanager
+def repeated_time_limit(seconds: float) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """`time_limit` for each of many blocks, one after the other, with one watcher for all of them: to start one takes
+    longer than many a block."""
+    watcher = _Watcher(seconds)
+    threading.Thread(target=watcher.watch, daemon=True).start()
+    try:
+        yield watcher.limit
+    finally:
+        watcher.closed.set()
+
+
+class _Watcher:
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.thread = seconds, threading.get_ident()
+        self.spent = _clock_of(self.thread)
+        self.lock, self.closed = threading.Lock(), threading.Event()
+        self.ends: tuple[float, float] | None = None  # of the block that is open, in both clocks
+        self.fired = False
+
+    def watch(self) -> None:
+        """Look at the clocks from time to time, until all is over."""
+        while not self.closed.wait(max(self.seconds / LOOKS, SHORTEST)):
+            with self.lock:
+                if self.ends is not None and (self.spent() >= self.ends[0] or time.monotonic() >= self.ends[1]):
+                    self.ends, self.fired = None, True
+                    _raise_in(self.thread)
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """One block."""
+        self.fired, modes = False, _modes()
+        self.ends = self.spent() + self.seconds, time.monotonic() + 10 * self.seconds
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.ends = None
+            if self.fired:
+                _await_exception(self.thread)
+                _leave_modes(modes)
+
+
+def _modes() -> tuple[int, int]:
+    """How many of torch's dispatch and function modes are on; none before it was imported."""
+    torch = sys.modules.get("torch")
+    return (torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()) if torch else (0, 0)
+
+
+def _leave_modes(before: tuple[int, int]) -> None:
+    """Leave the modes that the block entered: an exception that arrives as one is left leaves it on."""
+    while (now := _modes())[0] > before[0]:
+        sys.modules["torch"]._C._pop_torch_dispatch_stack(None)
+    for _ in range(now[1] - before[1]):
+        sys.modules["torch"]._C._pop_torch_function_stack()
 
 
 def _clock_of(thread: int) -> Callable[[], float]:

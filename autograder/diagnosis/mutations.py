@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -15,7 +14,11 @@ from autograder.api import Exercise
 from autograder.checks.compare import compare_values
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import observe
-from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.checks.reference import reference_of
+from autograder.diagnosis.budget import ComputeBudget
+from autograder.diagnosis.evidence import size_of
+from autograder.diagnosis.limit import TimeLimitExceeded, repeated_time_limit
+from autograder.diagnosis.loops import COUNTER, TurnCountingSubject
 from autograder.diagnosis.programs import Program, Values, programs
 from autograder.diagnosis.transformations import INSIDE
 from autograder.feedback.translate import say
@@ -24,9 +27,11 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.diagnosis.evidence import Replies
 
-SECONDS = 2.0  # processor time for all mutations of one exercise
-MUTATION_S = 1.0  # processor time for one mutation
+MAX_UNITS = 60_000  # of all mutations of one exercise
+MAX_VALUE_UNITS = 300_000  # of all changes of intermediate values, which come last and have this for themselves
+MUTATION_S = 2.0  # processor time for one mutation, which only code that hardly ends reaches
 MAX_ENDLESS = 2  # mutants that never end, after which a search is over
+MEASURED = 2  # answers whose cost is counted, to know what a call costs
 MIN_ANSWERS = 2  # answers that a mutation must give, since much gives one answer by chance
 
 T = TypeVar("T")
@@ -51,6 +56,8 @@ OPERATOR_SENTENCES = {
     "exchange_lines": "two lines are in the wrong order, or one is on the wrong side of a loop",
     "repeat_line": "one line is executed twice",
     "reverse_loop": "one loop runs in reverse order",
+    "skip_rest": "the last block is left out if it is not full",
+    "average_rows": "each row is averaged first, and then the rows, so that a short row counts as much as a long one",
     "renamed": "one variable is used instead of another",
 }
 
@@ -76,24 +83,41 @@ def explain_by_mutation(
 
     `more` gives the answers to fresh questions too, which it must give as well; None if there are not enough of them.
     """
-    replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
+    replies = [*sorted(core, key=size_of), *sorted(passed, key=size_of)]
     if len(replies) < MIN_ANSWERS:
         return None
 
-    def fits(known: Sequence[Reply]) -> Callable[[Candidate], bool]:
-        """A test whether a candidate gives all of these answers."""
-        return lambda one: gives(subject_in(one.namespace, exercise), known, _has_values)
-
-    end = time.thread_time() + SECONDS
-    candidates = takewhile(lambda _: time.thread_time() < end, _candidates(exercise, replies))
-    while (found := first_matching(candidates, fits(replies), MUTATION_S)) is not None:
-        every = None if more is None else more()
-        if more is not None and every is None:
-            return None
-        fresh = [] if every is None else [*every.wrong, *every.right]
-        if first_matching(iter([found]), fits(fresh), MUTATION_S) is not None:
+    budget = ComputeBudget(reference_of(exercise), replies[:MEASURED], MAX_UNITS)
+    fits = lambda one, known: gives(counting_subject(one.namespace, exercise, budget), known, has_values)
+    able = [one for one in programs(exercise) if can_answer(one, exercise, replies[0], budget)]
+    for candidates, units in (
+        (_mutants(able, budget), MAX_UNITS),
+        (_changed_values(able, replies, budget), MAX_VALUE_UNITS),
+    ):
+        budget.refill(units)
+        tried = takewhile(lambda _: budget.may_go_on, candidates)
+        if (found := next(confirm_mutants(tried, fits, replies, more, MUTATION_S), None)) is not None:
             return say(found.sentence, mutation=say(found.mutation))
     return None
+
+
+def confirm_mutants(
+    mutants: Iterator[T], fits: Callable[[T, Sequence[Reply]], bool], replies: Sequence[Reply],
+    more: Callable[[], Replies | None] | None, seconds: float,
+) -> Iterator[T]:  # fmt: skip
+    """The mutants that fit these answers, and then those to fresh questions, which `more` asks for; it may be None.
+
+    Nothing is asked before a mutant fits. It ends where there are not enough fresh answers. `seconds`: processor time
+    of each test of a mutant.
+    """
+    first = lambda some, known: first_matching(some, lambda one: fits(one, known), seconds)
+    while (found := first(mutants, replies)) is not None:
+        every = None if more is None else more()
+        if more is not None and every is None:
+            return
+        fresh = [] if every is None else [*every.wrong, *every.right]
+        if first(iter([found]), fresh) is not None:
+            yield found
 
 
 def first_matching(mutants: Iterator[T], holds: Callable[[T], bool], seconds: float) -> T | None:
@@ -102,11 +126,11 @@ def first_matching(mutants: Iterator[T], holds: Callable[[T], bool], seconds: fl
     For one that never ends it does not hold, and the search is over after MAX_ENDLESS of them.
     """
     endless = 0
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), repeated_time_limit(seconds) as limited:
         warnings.simplefilter("ignore")  # of mutants that compile with one
         for mutant in mutants:
             try:
-                with time_limit(seconds):
+                with limited():
                     if holds(mutant):
                         return mutant
             except TimeLimitExceeded:
@@ -125,24 +149,25 @@ def gives(subject: LocalSubject | None, replies: Sequence[Reply], same: Callable
 
 
 def subject_in(namespace: Mapping[str, Any], exercise: Exercise) -> LocalSubject | None:
-    """The exercise's symbols as a namespace defines them; None if it lacks one."""
+    """The exercise's symbols as a program's namespace defines them; None if it lacks one."""
     if not all(symbol in namespace for symbol in exercise.symbols):
         return None
-    return LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
+    return TurnCountingSubject({name: namespace[name] for name in (*exercise.symbols, COUNTER)})
 
 
-def _has_values(actual: Any, reply: Reply) -> bool:
+def counting_subject(namespace: Mapping[str, Any], exercise: Exercise, budget: ComputeBudget) -> LocalSubject | None:
+    """As `subject_in`, with each call counted."""
+    subject = subject_in(namespace, exercise)
+    return subject and budget.count_calls(subject)
+
+
+def has_values(actual: Any, reply: Reply) -> bool:
     """Whether these are the student's values, whatever their form."""
     return compare_values(actual, reply.actual, reply.probe.tolerance) is None
 
 
-def _size(reply: Reply) -> int:
-    return reply.probe.case.size()
-
-
-def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candidate]:
-    """All mutations, the likely ones first."""
-    answers = [one for one in programs(exercise) if _is_quick(one, exercise, replies[0])]
+def _mutants(answers: Sequence[Program], budget: ComputeBudget) -> Iterator[Candidate]:
+    """All mutations of the code, the likely ones first."""
     for sentence, search in (
         (ONE_PLACE, Program.single),
         (ONE_PLACE, Program.renamings),
@@ -150,26 +175,32 @@ def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candid
     ):
         for program in answers:
             for operator, namespace in search(program):
+                budget.spend_mutant()
                 yield Candidate(sentence, OPERATOR_SENTENCES[operator], namespace)
+
+
+def _changed_values(answers: Sequence[Program], replies: Sequence[Reply], budget: ComputeBudget) -> Iterator[Candidate]:
+    """All transformations of the values that these programs compute on their way."""
     for program in answers:
-        yield from _values(program, replies)
+        yield from _values(program, replies, budget)
 
 
-def _is_quick(program: Program, exercise: Exercise, reply: Reply) -> bool:
-    """Whether this right answer runs fast enough that hundreds of its mutations can be tried."""
-    start = time.thread_time()
+def can_answer(program: Program, exercise: Exercise, reply: Reply, budget: ComputeBudget) -> bool:
+    """Whether this way to write it answers such questions at all."""
     try:
-        reply.probe.ask(subject_in(program.namespace(), exercise))
-    except Exception:  # this way to write it does not answer such questions
+        subject = counting_subject(program.namespace(), exercise, budget)
+        reply.probe.ask(subject)
+    except Exception:  # a program that asks for other parameters, say
         return False
-    return time.thread_time() - start < SECONDS / 50
+    return subject is not None
 
 
-def _values(program: Program, replies: Sequence[Reply]) -> Iterator[Candidate]:
+def _values(program: Program, replies: Sequence[Reply], budget: ComputeBudget) -> Iterator[Candidate]:
     """Each value that the program computes on its way, after each transformation."""
     values = Values(program)
+    budget.spend_mutant()
     try:
-        replies[0].probe.ask(LocalSubject(values.made))
+        replies[0].probe.ask(budget.count_calls(TurnCountingSubject(values.made)))
     except Exception:  # this way to write it does not answer such questions
         return
     places = values.places()

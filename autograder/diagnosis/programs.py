@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.api import Exercise
 from autograder.checks.operators import NodeChange, changes
+from autograder.diagnosis.loops import COUNTER, LoopCounter, counted_loops
 from autograder.diagnosis.rewrites import MODULES, REWRITES, rename_variables
 from autograder.exercises import injected_modules
 from autograder.exercises.answers import answers
@@ -21,9 +22,12 @@ RESERVED_NAMES = ("self", "cls", "super", *MODULES)
 
 
 class Program:
-    """One right answer. `own`: the symbols that the exercise asks for, which are changed before what they use."""
+    """One answer. `own`: the symbols that the exercise asks for, which are changed before what they use; `kept`: the
+    lines in which nothing is changed."""
 
-    def __init__(self, source: str, own: tuple[str, ...]) -> None:
+    def __init__(self, source: str, own: tuple[str, ...], kept: frozenset[int] = frozenset()) -> None:
+        self.kept = kept
+        self._change: NodeChange | None = None
         self.tree = ast.parse(source)
         named = [at for at, one in enumerate(self.tree.body) if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
         self.places = sorted(named, key=lambda at: (self.tree.body[at].name not in own, at))  # type: ignore[attr-defined]
@@ -32,18 +36,24 @@ class Program:
         self.codes = [self._compiled(one) for one in self.tree.body if one not in future]
         self.shift = len(future)
 
-    def _compiled(self, statement: ast.stmt) -> CodeType:
-        """One statement; annotations are not evaluated, as the answer's own first line has it."""
-        head: list[ast.stmt] = [ast.ImportFrom("__future__", [ast.alias("annotations")], 0)] if self.future else []
-        module = ast.fix_missing_locations(ast.Module([*head, statement], []))
-        return compile(module, "mutation.py", "exec", dont_inherit=True)
+    def _compiled(self, statement: ast.stmt, located: bool = False) -> CodeType:
+        """One statement, whose loops count their turns; annotations are not evaluated, as the answer's own first line
+        has it. `located`: each node has its line, so that none has to be looked for."""
+        postponed = ast.fix_missing_locations(ast.ImportFrom("__future__", [ast.alias("annotations")], 0))
+        head: list[ast.stmt] = [postponed] if self.future else []
+        module = ast.Module([*head, statement], [])
+        if not located:
+            ast.fix_missing_locations(module)
+        with counted_loops([statement]):
+            code: CodeType = compile(module, "mutation.py", "exec", dont_inherit=True)
+        return code
 
     def namespace(self, place: int = -1, definition: ast.stmt | None = None) -> dict[str, Any]:
         """What the answer defines, with another definition at a place. Raises what the statements raise."""
-        made: dict[str, Any] = {"__name__": "mutation"}
+        made: dict[str, Any] = {"__name__": "mutation", COUNTER: LoopCounter()}
         exec(_always(), made)
         for at, code in enumerate(self.codes, self.shift):
-            exec(self._compiled(definition) if at == place and definition is not None else code, made)
+            exec(self._compiled(definition, True) if at == place and definition is not None else code, made)
         return made
 
     def single(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -51,7 +61,8 @@ class Program:
         for place in self.places:
             definition = self.tree.body[place]
             for change in changes(ast.Module([definition], []), REWRITES):
-                yield from self._made(place, [change])
+                if not self._is_kept(change):
+                    yield from self._made(place, [change])
 
     def at_like_places(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The same change at all similar places of one definition, as when every residual connection is left out."""
@@ -67,11 +78,25 @@ class Program:
         """(operator, namespace) of each mutant in which one name or part is replaced by another."""
         for place in self.places:
             for change in rename_variables(self.tree.body[place]):
-                yield from self._made(place, [change])
+                if not self._is_kept(change):
+                    yield from self._made(place, [change])
+
+    @property
+    def change_text(self) -> str:
+        """The change of the mutant that was made last, as text, which is the same in another program."""
+        return "" if self._change is None else f"{ast.dump(self._change.node)} -> {ast.dump(self._change.other)}"
+
+    def _is_kept(self, change: NodeChange) -> bool:
+        """Whether the change would be in one of the lines that are kept; of a block it is in its first line."""
+        node = change.node if hasattr(change.node, "lineno") else change.parent
+        first = getattr(node, "lineno", 0)
+        last = first if hasattr(node, "body") else getattr(node, "end_lineno", first)
+        return not self.kept.isdisjoint(range(first, last + 1))
 
     def _made(self, place: int, group: list[NodeChange]) -> Iterator[tuple[str, dict[str, Any]]]:
         definition = self.tree.body[place]
         for change in group:
+            _locate(change)
             change.make()
         try:
             changed = definition if group[0].node is not definition else group[0].other
@@ -81,6 +106,7 @@ class Program:
         finally:
             for change in reversed(group):
                 change.undo()
+        self._change = group[0]
         yield group[0].operator, made
 
 
@@ -97,7 +123,7 @@ class Values:
             wrapper.visit_definition(copy.deepcopy(program.tree.body[place]))
         self.count = wrapper.count
         changed = dict(zip(program.places, wrapper.definitions, strict=True))
-        self.made = {"__name__": "mutation"}
+        self.made = {"__name__": "mutation", COUNTER: LoopCounter()}
         exec(_always(), self.made)
         self.made["_at"] = self._at
         for at, code in enumerate(program.codes, program.shift):
@@ -196,6 +222,16 @@ def _programs(exercise: Exercise) -> tuple[Program, ...]:
 @lru_cache(maxsize=1)
 def _always() -> CodeType:
     return compile(EXTRA_IMPORT, "mutation.py", "exec")
+
+
+def _locate(change: NodeChange) -> None:
+    """Gives each new node of a change the line of the node that it replaces."""
+    where = next((one for one in (change.node, change.parent) if hasattr(one, "lineno")), None)
+    line = 1 if where is None else where.lineno
+    for one in ast.walk(change.other):
+        if "lineno" in one._attributes and not hasattr(one, "lineno"):
+            one.lineno = one.end_lineno = line  # type: ignore[attr-defined]
+            one.col_offset = one.end_col_offset = 0  # type: ignore[attr-defined]
 
 
 def _likeness(node: ast.AST) -> str:

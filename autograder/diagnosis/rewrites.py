@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 from autograder.checks.operators import OPERATORS, NodeChange, Operator, cut_gradient
+from autograder.exercises.parse import stored_names
 
 MODULES = ("torch", "nn", "F", "math", "np")
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "sigmoid", "softplus", "elu", "leaky_relu")
@@ -105,9 +106,46 @@ def repeat_line(node: ast.AST) -> Iterator[ast.AST]:
                 yield _with_body(node, [*body[: at + 1], *body[at:]])
 
 
+def skip_rest(node: ast.AST) -> Iterator[ast.AST]:
+    """A loop over blocks leaves the last one out if it is not full."""
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Name) and node.func.id == "range" and len(node.args) == 3:
+        start, end, step = node.args
+        yield ast.Call(node.func, [start, ast.BinOp(_plus(end, 1), ast.Sub(), step), step], [])
+    elif _is_method(node, "split") and len(node.args) in (1, 2):
+        axis = next((one.value for one in node.keywords if one.arg == "dim"), (*node.args[1:], ast.Constant(0))[0])
+        size = ast.Call(ast.Attribute(ast.Name("block", ast.Load()), "size", ast.Load()), [axis], [])
+        full = ast.Compare(size, [ast.Eq()], [node.args[0]])
+        blocks = ast.comprehension(ast.Name("block", ast.Store()), node, [full], 0)
+        yield ast.ListComp(ast.Name("block", ast.Load()), [blocks])
+
+
+def average_rows(node: ast.AST) -> Iterator[ast.AST]:
+    """`(x * m).sum() / m.sum()` becomes `((x * m).sum(-1) / m.sum(-1)).mean()`, in which each row counts alike."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or not _is_whole_sum(node.left):
+        return
+    count: Any = copy.deepcopy(node.right)
+    inner = count.func.value if _is_method(count, "clamp") else count
+    if _is_whole_sum(inner):
+        inner.args = [ast.UnaryOp(ast.USub(), ast.Constant(1))]
+        total = ast.Call(node.left.func, inner.args, [])
+        yield ast.Call(ast.Attribute(ast.BinOp(total, ast.Div(), count), "mean", ast.Load()), [], [])
+
+
+def _is_method(node: ast.AST, name: str) -> TypeGuard[Any]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
+
+
+def _is_whole_sum(node: ast.AST) -> TypeGuard[Any]:
+    """Whether this is `x.sum()`, over all axes."""
+    return _is_method(node, "sum") and not node.args and not node.keywords
+
+
 REWRITES: tuple[Operator, ...] = (
     *(one for one in OPERATORS if one is not cut_gradient),
     change_activation, change_reduction, move_step, change_bound, exchange_lines, repeat_line, reverse_loop,
+    skip_rest, average_rows,
 )  # fmt: skip
 
 
@@ -137,9 +175,7 @@ def _is_part(node: ast.AST) -> TypeGuard[ast.Attribute]:
 def _local_names(function: ast.FunctionDef) -> set[str]:
     a = function.args
     given = {argument.arg for argument in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
-    return given | {
-        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return given | stored_names(function)
 
 
 def _loads(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:

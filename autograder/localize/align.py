@@ -16,7 +16,7 @@ from itertools import combinations, islice, permutations
 
 import numpy as np
 
-from autograder.localize.recorder import EVENTS, FLOATS, LARGEST, OPAQUE, TENSOR, TEXT
+from autograder.localize.recorder import EVENTS, FLOATS, LARGEST, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 STANDS_FOR_NAN, STANDS_FOR_LOWEST = -17.77, 37.37
@@ -75,14 +75,17 @@ class KnownValues:
         for trace in traces:
             for value in trace.values:
                 if value.data is not None:
-                    for size, projected in self._parts(value.data):
-                        found[size, _kind(value, rules)].extend(map(tuple, projected.T.tolist()))
+                    for forms, projected in self._parts(value.data):
+                        for form in forms:
+                            found[form, _kind(value, rules)].extend(map(tuple, projected.T.tolist()))
         self.found = {key: sorted(set(pairs)) for key, pairs in found.items()}
 
-    def has(self, value: Value, turned: bool = True) -> bool:
+    def has(self, value: Value, turned: bool = True, in_parts: bool = True, in_shape: bool = False) -> bool:
         """Whether a right answer computed this value, with any order of axes, or each of its slices.
 
-        `turned`: axes of one size may be exchanged, too, so that a matrix is known if its transpose is.
+        `turned`: axes of one size may be exchanged, too, so that a matrix is known if its transpose is. `in_parts`:
+        slices may be known one by one, in any order; right rows in wrong places then make a known matrix. `in_shape`:
+        its shape must be that of the right value, too, since the same numbers in another shape may be mixed up.
         """
         if value.data is None:
             return False
@@ -93,23 +96,26 @@ class KnownValues:
         if data.ndim > MOST_AXES:
             return False
         orders = (one for one in permutations(range(data.ndim)) if turned or _keeps_equal_axes(one, data.shape))
-        if any(self._holds(data.transpose(order), data.size, kind, tolerance) for order in orders):
+        turns = (data.transpose(order) for order in orders)
+        if any(self._holds(turn, turn.shape if in_shape else data.size, kind, tolerance) for turn in turns):
             return True
-        if not turned and len(set(data.shape)) < data.ndim:
+        if not in_parts or (not turned and len(set(data.shape)) < data.ndim):
             return False  # the rows of a matrix are the columns of its transpose
         return any(
             all(self._holds(part, part.size, kind, tolerance) for part in np.moveaxis(data, axis, 0))
             for axis in range(data.ndim - 1)
         )
 
-    def _parts(self, data: np.ndarray) -> Iterator[tuple[int | tuple, np.ndarray]]:
+    def _parts(self, data: np.ndarray) -> Iterator[tuple[Sequence[int | tuple], np.ndarray]]:
+        """What can be asked for, the number of entries or their shape, and the projections."""
         if not self.strict:
-            yield from _parts(_plain(data))
+            for shape, projected in _parts(_plain(data)):
+                yield (int(np.prod(shape)), shape), projected
         elif data.size:
-            yield data.shape, _directions(data.size) @ _finite(data).reshape(-1, 1)
+            yield [data.shape], _directions(data.size) @ _finite(data).reshape(-1, 1)
 
-    def _holds(self, data: np.ndarray, size: int | tuple, kind: tuple, tolerance: float) -> bool:
-        pairs = self.found.get((size, kind))
+    def _holds(self, data: np.ndarray, form: int | tuple, kind: tuple, tolerance: float) -> bool:
+        pairs = self.found.get((form, kind))
         if not pairs:
             return False
         flat = np.ascontiguousarray(data).reshape(-1)
@@ -128,8 +134,8 @@ def _keeps_equal_axes(order: Sequence[int], shape: Sequence[int]) -> bool:
     return all(one < other for one, other in combinations(order, 2) if shape[one] == shape[other])
 
 
-def _parts(data: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """(size, projections [2,parts]) of the whole and of its slices along one axis, and along two."""
+def _parts(data: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """(shape, projections [2,parts]) of the whole and of its slices along one axis, and along two."""
     data = data.squeeze()
     axes = range(data.ndim)
     for count in range(min(data.ndim, 2) + 1 if data.ndim <= MOST_AXES else 1):
@@ -137,7 +143,7 @@ def _parts(data: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
             front = np.moveaxis(data, chosen, range(count)) if count else data
             size = int(np.prod(front.shape[count:]))
             if size:
-                yield size, _directions(size) @ front.reshape(-1, size).T
+                yield front.shape[count:], _directions(size) @ front.reshape(-1, size).T
 
 
 def is_rich(value: Value) -> bool:
@@ -388,15 +394,26 @@ def _omits_argument(trace: Trace, index: int) -> bool:
 
 
 def caller(trace: Trace, index: int) -> int | None:
-    """The call of the function to which an event belongs; its value is that of the function's `return`."""
+    """The call of the function to which an event belongs; its value is that of the function's `return`.
+
+    A number has a new version wherever it is computed: of one, the call is what is recorded next.
+    """
     frame, given = trace.events[index].frame, None
     for at in range(index, len(trace.events)):
         event = trace.events[at]
         if given is None and event.frame == frame and trace.node(at).returned:
             given = event.version
-        elif given is not None and event.frame != frame and event.version == given:
-            return at
+        elif given is not None and event.frame != frame:
+            if event.version == given:
+                return at
+            if trace.node(at).is_call and _same_number(trace.values[given], trace.values[event.version]):
+                return at
     return None
+
+
+def _same_number(one: Value, other: Value) -> bool:
+    scalar = one.kind in (PLAIN, TEXT) and one.kind == other.kind and one.size == other.size == 1
+    return scalar and key(one) == key(other)
 
 
 def _similar_events(trace: Trace, index: int, right: Trace) -> list[int]:

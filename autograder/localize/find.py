@@ -36,7 +36,7 @@ from autograder.localize.align import (
 from autograder.localize.instrument import InstrumentedCode, Node, instrument
 from autograder.localize.location import FaultLocation
 from autograder.localize.trace import BadTrace, Trace, trace_answer
-from autograder.localize.verify import verify
+from autograder.localize.verify import verify, verify_again
 from autograder.sandbox.client import StudentError
 
 UNEXCHANGED = ("purity", "cost", "gradients")  # what no exchange of a value repairs
@@ -58,14 +58,39 @@ def find(
     finding, answer = chosen
     if finding.check.name == PARAMETERS:
         return _parameter(exercise, answer, cells)
-    probe = answer.probe if finding.check.draw is None else Probe(answer.probe.case.value, answer.probe.case)
-    try:
-        trace, actual = trace_answer(subject, instrument(cells, without), probe)
-    except (BadTrace, StudentError, SyntaxError, ValueError, RecursionError):
+    found = _asked_again(exercise, finding, answer, subject, cells, without, elsewhere, right)
+    shown = None if finding.check.draw else finding.shrunk
+    if found is None or not found.sure or found.trace is None or shown is None:
+        return found
+    # with the input that is shown, if it shows the same: larger ones decide, since few values are equal by chance
+    return _on_example(exercise, found, shown, subject, cells, without, elsewhere) or found
+
+
+def _on_example(
+    exercise: Exercise, found: FaultLocation, answer: Answer, subject: Any, cells: Sequence[tuple[str, str]],
+    without: Sequence[str], elsewhere: Collection[str],
+) -> FaultLocation | None:  # fmt: skip
+    """The same fault with the values of this question; None where these do not show it."""
+    traced = _traced(exercise, answer, subject, cells, without)
+    if traced is None:
         return None
-    if isinstance(actual, RaisedError) and not isinstance(answer.actual, RaisedError):
-        return None  # recorded, it took too long; the answer itself did not stop
-    expected = answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
+    trace, actual, probe, expected = traced
+    if isinstance(actual, RaisedError) or found.error:
+        return None
+    small = _first(trace, right_traces(exercise, probe, expected), found.finding, elsewhere)  # type: ignore[arg-type]
+    return None if small is None else verify_again(small, found, subject, probe, expected)
+
+
+def _asked_again(
+    exercise: Exercise, finding: Finding, answer: Answer, subject: Any, cells: Sequence[tuple[str, str]],
+    without: Sequence[str], elsewhere: Collection[str], right: Collection[str],
+) -> FaultLocation | None:  # fmt: skip
+    """The first line that departs for this question."""
+    drawn = finding.check.draw is not None
+    traced = _traced(exercise, answer, subject, cells, without, drawn)
+    if traced is None:
+        return None
+    trace, actual, probe, expected = traced
     found = _first(trace, right_traces(exercise, probe, expected), finding, elsewhere)
     if found is None:
         return None
@@ -76,6 +101,22 @@ def find(
     if isinstance(actual, RaisedError) and (found.error or not found.sure):
         found = _raised(found, actual.message, elsewhere)
     return _called(found, elsewhere, lambda node: _definition(cells, node) in right)
+
+
+def _traced(
+    exercise: Exercise, answer: Answer, subject: Any, cells: Sequence[tuple[str, str]], without: Sequence[str],
+    drawn: bool = False,
+) -> tuple[Trace, Any, Probe, Any] | None:  # fmt: skip
+    """The trace of the answer to this question, what it gave, the question, and what is expected. `drawn`: the check
+    tells what it found in a picture of its own, so that its case is asked for plain values."""
+    probe = Probe(answer.probe.case.value, answer.probe.case) if drawn else answer.probe
+    try:
+        trace, actual = trace_answer(subject, instrument(cells, without), probe)
+    except (BadTrace, StudentError, SyntaxError, ValueError, RecursionError):
+        return None
+    if isinstance(actual, RaisedError) and not isinstance(answer.actual, RaisedError):
+        return None  # recorded, it took too long; the answer itself did not stop
+    return trace, actual, probe, answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
 
 
 def _where_built(found: FaultLocation, cells: Sequence[tuple[str, str]]) -> FaultLocation:

@@ -35,6 +35,7 @@ class Node:
         default_factory=list
     )  # the conditions and loops around it, which decided that it is computed
     is_call: bool = False
+    span: tuple[int, int, int, int] = (0, 0, 0, 0)  # first line and column, last line and column, as `ast` has them
 
 
 @dataclass
@@ -109,7 +110,8 @@ class _Rewriter(ast.NodeTransformer):
         if len(self.nodes) >= MOST_NODES:
             raise ValueError("the source is too long to be traced")
         line = getattr(at, "lineno", 1)
-        self.nodes.append(Node(self.cell, line, operation, "", "", once, often, False, list(self.tests)))
+        span = (line, getattr(at, "col_offset", 0), getattr(at, "end_lineno", line), getattr(at, "end_col_offset", 0))
+        self.nodes.append(Node(self.cell, line, operation, "", "", once, often, False, list(self.tests), span=span))
         return len(self.nodes) - 1
 
     # -- expressions ---------------------------------------------------------------------------------------------------

@@ -28,3 +28,4 @@ class FaultLocation:
     error: str = ""  # the exception that is raised in this line
     sure: bool = False  # an exception, a change of an argument, or the right value there repairs the answer
     doubtful: bool = False  # it would, but other arguments would do so as well
+    larger: FaultLocation | None = None  # the same on the larger input that decided, where this is the input shown

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 EVENTS, NUMBERS, LARGEST, ITEMS, DEPTH, CALLERS = 4000, 400_000, 4096, 512, 4, 32
+REACHED = 200_000  # values in one question; code that reaches more is stopped, on a slow machine at the same one
 DTYPES = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
           torch.float32, torch.float64)  # fmt: skip
 FLOATS = 6  # the first of them that is one
@@ -28,11 +29,23 @@ class _Recorder:
         self.known = {}  # id -> (object, version, fingerprint)
         self.objects = {}  # node -> its latest object
         self.problem, self.errors = None, []  # the last exception, and its line in each function, innermost first
+        self.left = REACHED
         self.on = True
 
+    def reach(self):
+        """A value is reached. Raises RuntimeError after too many."""
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError(f"more than {REACHED} values")
+
     def end(self):
-        """Stop recording -> events int64 [N,3], versions and numbers as flat tensors, and the lines of errors."""
+        """Stop recording -> events int64 [N,3], versions and numbers as flat tensors, and the lines of errors.
+
+        Raises RuntimeError if the code was stopped, and caught that.
+        """
         self.on = False
+        if self.left < 0:
+            raise RuntimeError(f"more than {REACHED} values")
         flat = np.concatenate(self.numbers) if self.numbers else np.zeros(0)
         rows = [one for row in self.versions for one in (len(row), *row)]
         whole = [torch.tensor(self.events, dtype=torch.int64).reshape(-1, 3), torch.tensor(rows, dtype=torch.int64),
@@ -42,6 +55,8 @@ class _Recorder:
         return whole
 
     def value(self, node, value, frame):
+        if self.on:
+            self.reach()
         if self.on and len(self.events) < EVENTS:
             self.note(node, value, frame)
         return value
@@ -169,6 +184,7 @@ _recorder = _Recorder()
 
 def _swap(node, value):
     """The value that takes this one's place, if one was given for this time at which the node is reached."""
+    _recorder.reach()
     if node not in _times:
         return value
     _times[node] += 1
@@ -262,7 +278,7 @@ def _trace_end():
 
 def _trace_swap(nodes, times, values):
     """From now on give these values, each when its node is reached for the n-th time, and record nothing."""
-    _recorder.on = False
+    _recorder.on, _recorder.left = False, REACHED
     _times.clear()
     _times.update((node, 0) for node in nodes)
     _swaps.clear()

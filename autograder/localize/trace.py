@@ -26,7 +26,7 @@ from autograder.sandbox.client import Cell, SandboxClient, StudentError
 BEGIN, END, SWAP = "_trace_begin", "_trace_end", "_trace_swap"
 AXES = 8
 OPERANDS = 64  # events of one node that are read
-SECONDS = 2.0  # of the box's processor for the definitions, and for each call
+SECONDS = 2.0  # of the box's processor for the definitions, and for each call: a guard, as the recorder counts
 BYTES = NUMBERS + 24 * EVENTS  # a reply may be a few times as large
 
 

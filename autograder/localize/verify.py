@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, permutations, takewhile
 from typing import Any
 
@@ -21,16 +22,42 @@ from autograder.localize.align import FaultyVersion, KnownValues, caller, is_inp
 from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import DTYPES, FLOATS, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
+from autograder.localize.words import is_transpose_of, relation
 
 FEW, MANY = 3, 8  # fewer numbers, or truths, are equal by chance
 COLLECTING = frozenset({
     "List", "ListComp", "Tuple", "Set", "SetComp", "Dict", "DictComp", "GeneratorExp", "append", "extend", "insert",
     "add", "update", "list", "tuple", "dict", "set", "sorted", "reversed",
 })  # fmt: skip
+SCALING = frozenset({"MatMult", "Mult", "matmul", "einsum", "bmm", "mul", "Div", "div", "divide"})
+RESHAPING = frozenset({"unsqueeze", "squeeze", "view", "reshape", "expand", "flatten"})
 DEEPEST = 8  # steps back from a value to those that it is made of
 TRIES = 16  # values that are tried in one place
-SECONDS = 10.0  # for all tries together, which only code that is slow on purpose needs
+# of all tries together, counted so that a busy machine says the same: events of the code that they run once more
+MAX_EVENTS = 1_000_000
+LEAST_EVENTS = 50  # of a try, whose question is sent and whose answer is compared
+GUARD_S = 40.0  # which only code that hardly ends reaches: many times what so many events take
 Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
+
+
+class _Tries:
+    """What may still be tried: each try runs the traced code once more, which costs the events of its trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.left, self.cost = MAX_EVENTS, LEAST_EVENTS + len(trace.events)
+        self._end = time.monotonic() + GUARD_S
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is something left for one more try."""
+        return self.left > 0 and time.monotonic() < self._end
+
+    def spend_one(self) -> bool:
+        """Whether one more may be tried, which is counted."""
+        if not self.may_go_on:
+            return False
+        self.left -= self.cost
+        return True
 
 
 def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> FaultLocation:
@@ -40,28 +67,57 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
     if trace is None or found.sure:
         return found
 
-    end = time.monotonic() + SECONDS
-
-    def repaired(version: int) -> Value | None:
-        """The right value that repairs the answer in place of this version."""
-        tried = takewhile(lambda _: time.monotonic() < end, islice(_exchanges(trace, version, found), TRIES))
-        return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
-
+    tries = _Tries(trace)
+    repaired = partial(_repairing, trace, found, subject, probe, expected, tries)
     known = KnownValues(found.right_traces)
     for version in _places(found):
         if (right := repaired(version)) is not None:
             version, right = _earliest(trace, version, right, known, repaired)
+            version, right = _last_product(trace, version, right, known, repaired)
+            version, right = _before_reshaping(trace, version, right, repaired)
             elsewhere = _is_set_elsewhere(trace, version, right) or _collects_wrong_parts(trace, version, right)
-            if elsewhere or not _follows_from_right(trace, version, known):
+            if elsewhere or _calls_what_was_changed(trace, version) or not _follows_from_right(trace, version, known):
+                return found
+            if _is_of_a_later_step(trace, version, right, found.right_traces):
+                return found
+            if _is_computed_right(found, version, right, known):
                 return found
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
             doubtful = inside and any(repaired(one) is not None for one in _arguments(trace, place.event))
-            if time.monotonic() >= end:  # not all was tried that could have shown it to be right
+            if not tries.may_go_on:  # not all was tried that could have shown it to be right
                 return found
             # what is wrong may be the code, or what it is given
             return replace(place, sure=not doubtful, doubtful=doubtful)
     return found
+
+
+def _repairing(
+    trace: Trace, found: FaultLocation, subject: Any, probe: Probe, expected: Any, tries: _Tries, version: int
+) -> Value | None:
+    """The right value that repairs the answer in place of this version."""
+    tried = takewhile(lambda _: tries.spend_one(), islice(_exchanges(trace, version, found), TRIES))
+    return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
+
+
+def verify_again(
+    small: FaultLocation, found: FaultLocation, subject: Any, probe: Probe, expected: Any
+) -> FaultLocation | None:
+    """The same fault on another input, on which `small` was found: the right value in the same place repairs it there,
+    too. None if it does not: then another input shows another fault, or shows it elsewhere."""
+    trace, faulty = small.trace, found.faulty_version
+    if trace is None or found.trace is None or faulty is None or faulty.event is not None or faulty.unfinished:
+        return None
+    node, tries = found.trace.events[found.trace.values[faulty.version].event].node, _Tries(trace)
+    for version, value in enumerate(trace.values):
+        if trace.events[value.event].node != node or value.kind not in (TENSOR, PLAIN):
+            continue
+        right = _repairing(trace, small, subject, probe, expected, tries, version)
+        if right is None:
+            return None
+        place = replace(found, trace=trace, right_traces=small.right_traces, departure=small.departure)
+        return replace(place, event=value.event, faulty_version=FaultyVersion(version, right), larger=found)
+    return None
 
 
 def _earliest(
@@ -78,6 +134,41 @@ def _earliest(
                 break
         else:
             break
+    return version, right
+
+
+def _last_product(
+    trace: Trace, version: int, right: Value, known: KnownValues, repaired: Callable[[int], Value | None]
+) -> tuple[int, Value]:
+    """The last of the products and quotients made of this one that is off in the same way, while right answers compute
+    those before it as they are: a scale that is missing or in vain may follow behind."""
+    told = relation(trace.values[version], right)
+    while told and known.has(trace.values[version], turned=False, in_parts=False):
+        products = (one for one, value in enumerate(trace.values) if version in trace.operands[value.event]
+                    and value.kind == TENSOR and trace.producer(one).operation in SCALING)  # fmt: skip
+        later = next(products, None)
+        other = None if later is None else repaired(later)
+        if later is None or other is None or relation(trace.values[later], other) != told:
+            break
+        version, right = later, other
+    return version, right
+
+
+def _before_reshaping(
+    trace: Trace, version: int, right: Value, repaired: Callable[[int], Value | None]
+) -> tuple[int, Value]:
+    """The value that was only brought into another shape, where its numbers are off in a known way: a right answer may
+    compute them on the way to the right ones, and then the line that made them is at fault and not the one that shapes.
+    """
+    while trace.producer(version).operation in RESHAPING and relation(trace.values[version], right):
+        size = trace.values[version].size
+        operands = (one for one in trace.operands[trace.values[version].event]
+                    if trace.values[one].kind == TENSOR and trace.values[one].size == size)  # fmt: skip
+        made = next(operands, None)
+        other = None if made is None or is_input(trace, made) else repaired(made)
+        if made is None or other is None:
+            break
+        version, right = made, other
     return version, right
 
 
@@ -104,20 +195,64 @@ def _is_right(trace: Trace, version: int, known: KnownValues) -> bool:
     value = trace.values[version]
     enough = MANY if value.dtype == 0 else FEW
     telling = is_rich(value) if value.size >= enough else value.dtype < FLOATS and value.size < FEW
-    return is_input(trace, version) or (telling and known.has(value, turned=False))
+    return is_input(trace, version) or (telling and known.has(value, turned=False, in_parts=False, in_shape=True))
+
+
+def _is_computed_right(found: FaultLocation, version: int, right: Value, known: KnownValues) -> bool:
+    """Whether right answers compute these numbers as well, and those that repair the answer do not follow from them: a
+    step behind is missing, such as an absolute value. A line that only takes a value up may take the wrong one."""
+    assert found.trace is not None
+    value, node = found.trace.values[version], found.trace.producer(version)
+    of_form = found.finding is not None and found.finding.check.property == "dtypes"
+    if of_form or node.returned or node.operation == "load" or value.dtype < FLOATS or relation(value, right):
+        return False
+    return known.has(value, turned=False, in_parts=False)
+
+
+def _is_of_a_later_step(trace: Trace, version: int, right: Value, right_traces: Sequence[Trace]) -> bool:
+    """Whether the value is made of inputs alone by one operation, and right answers make what repairs the answer by
+    another one from what they computed before: steps that follow may leave a later value as it is, whatever they do.
+
+    A value that is returned, or that follows from the other one by a known relation, is that other one's counterpart.
+    """
+    node, value = trace.producer(version), trace.values[version]
+    if node.returned or not _is_first_step(trace, version) or relation(value, right):
+        return False
+    made = [(one, at) for one in right_traces for at, other in enumerate(one.values)
+            if _is_same(other, right) and (one.producer(at).operation != "load" or is_input(one, at))]  # fmt: skip
+    return bool(made) and not any(
+        one.producer(at).operation == node.operation or _is_first_step(one, at) for one, at in made
+    )
+
+
+def _is_first_step(trace: Trace, version: int) -> bool:
+    """Whether all that the value is made of are inputs, sizes and the like."""
+    used = trace.operands[trace.values[version].event]
+    several = (one for one in used if trace.values[one].kind == TENSOR or trace.values[one].size > 1)
+    return all(is_input(trace, one) for one in several) and not any(_is_made(trace, one) for one in used)
+
+
+def _is_same(other: Value, right: Value) -> bool:
+    """Whether this is the value that was exchanged, perhaps in another shape."""
+    if other.kind != right.kind or other.data is None or right.data is None or other.data.size != right.data.size:
+        return False
+    return np.array_equal(np.sort(other.data, None), np.sort(right.data, None), equal_nan=True)
 
 
 def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
     """Whether the value is put together from a list or the like, whose parts nobody compared, and has wrong entries.
 
     Wherever these went wrong, the right value in their collection's place repairs the answer. Right entries in a wrong
-    order are the collecting line's own fault.
+    order are the collecting line's own fault; of parts that another line collected, only with axes in a wrong order.
     """
     value = trace.values[version]
-    if value.data is None or right.data is None or not any(_is_made(trace, one) for one in trace.operands[value.event]):
+    made = [one for one in trace.operands[value.event] if _is_made(trace, one)]
+    if value.data is None or right.data is None or not made:
         return False
-    same_size = value.data.size == right.data.size
-    return not (same_size and np.allclose(np.sort(value.data, None), np.sort(right.data, None), equal_nan=True))
+    a, b, line = value.data, right.data, trace.producer(version).line
+    if a.size != b.size or not np.allclose(np.sort(a, None), np.sort(b, None), equal_nan=True):
+        return True
+    return any(trace.producer(one).line != line for one in made) and not is_transpose_of(a, b)
 
 
 def _is_made(trace: Trace, version: int) -> bool:
@@ -143,6 +278,20 @@ def _is_set_elsewhere(trace: Trace, version: int, right: Value) -> bool:
         return False
     untouched = (earlier.data == value.data) | (np.isnan(earlier.data) & np.isnan(value.data))
     return bool((untouched & ~np.isclose(value.data, right.data, equal_nan=True)).any())
+
+
+def _calls_what_was_changed(trace: Trace, version: int) -> bool:
+    """Whether the line calls an object from outside that the answer has used for something else before: what that did
+    to it is not recorded, and may be what is wrong."""
+    event = trace.values[version].event
+    line = trace.producer(version).line
+    called = {node.operation for node in trace.table.nodes if node.is_call and node.line == line}
+    for at in range(event):
+        node = trace.node(at)
+        held = trace.values[trace.events[at].version]
+        if node.operation == "load" and node.text in called and held.kind == OPAQUE and node.line != line:
+            return True
+    return False
 
 
 def _arguments(trace: Trace, event: int | None) -> list[int]:
@@ -218,6 +367,8 @@ def _candidates(trace: Trace, version: int, found: FaultLocation) -> Iterator[tu
     for other in (*first, *alike, *(other for _, _, other in every)):
         if other.kind != value.kind or other.data is None or value.data is None or key(other) in visited:
             continue
+        if 0 < value.dtype < FLOATS and (other.data != np.round(other.data)).any():
+            continue  # no count is a measured number, whatever a division by that makes of the answer
         data = _in_shape(other.data, value.data.shape)
         if data is not None:
             visited.add(key(other))
@@ -228,6 +379,8 @@ def _in_shape(data: np.ndarray, shape: Sequence[int]) -> np.ndarray | None:
     """The data with its axes in the order of this shape, if that is clear."""
     if data.shape == tuple(shape):
         return data
+    if data.size > 1 and [n for n in data.shape if n != 1] == [n for n in shape if n != 1]:
+        return data.reshape(shape)
     if sorted(data.shape) != sorted(shape) or len(set(shape)) < len(shape) or data.ndim > 4:
         return None
     return next(data.transpose(order) for order in permutations(range(data.ndim))

@@ -5,6 +5,8 @@ It shows the student's own value, and only a relation to the right one, as the m
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import torch
 
 from autograder.diagnosis.transformations import TENSORS
+from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.localize.align import TOLERANCE, factor
 from autograder.localize.instrument import Node
@@ -21,18 +24,21 @@ from autograder.localize.trace import Trace, Value
 
 LARGEST = 8  # rows and columns of the matrix that is shown
 LONGEST_ERROR, MOST_NAMES = 200, 6  # characters of an error's message; names in the line that raised
+LONGEST_QUOTE = 48  # characters of a part of a line
 CLOSE = 1e-4
 MIN_DISTINCT = 4  # entries of a value that is called shifted
 
 
-def sentence(found: FaultLocation) -> str:
-    """What is wrong at the line, without the line's number, in the reader's language; "" if nothing is known."""
+def sentence(found: FaultLocation, source: str = "") -> str:
+    """What is wrong at the line, without the line's number, in the reader's language; "" if nothing is known.
+
+    source: of the cell, from which a part of the line without a name is quoted."""
     trace, faulty = found.trace, found.faulty_version
     if trace is None:
         return say("the parameters that do not match are created here")
     purity = found.finding is not None and found.finding.check.property == "purity"
     if purity and found.event is not None:
-        return say("this changes {it}, which the caller still needs", it=_name_of(trace.node(found.event)))
+        return say("this changes {it}, which the caller still needs", it=_changed_by(trace, found.event, source))
     if purity and found.inside:
         return say("this call of `{operation}` changes what the caller still needs, in the code of another cell",
                    operation=found.inside)  # fmt: skip
@@ -52,17 +58,19 @@ def sentence(found: FaultLocation) -> str:
         return _stops(found)
     if faulty is None:
         return say("all values up to here are right; this is the first step that no right answer takes")
-    it = _name_of(trace.producer(faulty.version))
+    it = _name_of(trace, trace.values[faulty.version].event, source)
     if faulty.unfinished:
         text = "{it} is right so far, but no right answer continues like this: a step is missing or superfluous"
-        return say(text, it=it if faulty.event is None else _name_of(trace.node(faulty.event)))
+        return say(text, it=it if faulty.event is None else _name_of(trace, faulty.event, source))
     if faulty.event is not None:
         operation = trace.node(faulty.event).operation
         return say("this call of `{operation}` leaves out an argument that it should pass", operation=operation)
     actual, expected = trace.values[faulty.version], faulty.replacement
     if expected is None or expected.data is None or actual.data is None:
         return say("{it} is the first value that no right answer computes; its inputs are right", it=it)
-    return f"{it} {describe_relation(actual, expected)}"
+    if found.larger is not None and not relation_phrase(found) and (known := relation_phrase(found.larger)):
+        return say("{it} is not what it should be; on a larger input it {relation}", it=it, relation=known)
+    return f"{it} {describe_relation(actual, expected, _rules(found), _counts_rows(found))}"
 
 
 def _stops(found: FaultLocation) -> str:
@@ -106,47 +114,141 @@ def _sizes(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or say("one number")
 
 
-def _name_of(node: Node) -> str:
+def _name_of(trace: Trace, event: int, source: str) -> str:
+    """What made a value: a name or a call, or else the expression as it stands in the line."""
+    node = trace.node(event)
     if node.name:
         return f"`{node.name}`"
     if node.returned:
         return say("the value returned here")
-    if (
-        node.operation.isidentifier()
-        and node.operation[:1].islower()
-        and node.operation not in ("each", "load", "constant")
-    ):
+    if node.is_call and node.operation.isidentifier() and node.operation[:1].islower():
         return say("the result of `{operation}` here", operation=node.operation)
-    return f"`{node.text}`" if node.text else say("the value computed here")
+    text = _entry_of(trace, event) or node.text or _quoted(node, source)
+    return f"`{text}`" if text else say("the value computed here")
 
 
-def describe_relation(actual: Value, expected: Value) -> str:
-    """`is 2.83 times what it should be; each row differs`: how one value is related to another."""
+def _entry_of(trace: Trace, event: int) -> str:
+    """`x.shape[-1]`, where that one size of the shape is what is used; "" of anything else."""
+    number = trace.events[event].node
+    if trace.table.nodes[number].operation != "shape":
+        return ""
+    taking = (node for node in trace.table.nodes if node.operation == "Subscript" and number in node.single_operands)
+    return next((node.text for node in taking if len(node.text) <= LONGEST_QUOTE), "")
+
+
+def _changed_by(trace: Trace, event: int, source: str) -> str:
+    """The name of the object that is changed, also by a method that returns something else."""
+    before = trace.values[trace.events[event].version].before
+    taken = None if before < 0 else trace.producer(before)
+    if taken is not None and taken.operation == "load" and taken.text.isidentifier():
+        return f"`{taken.text}`"
+    return _name_of(trace, event, source)
+
+
+def _quoted(node: Node, source: str) -> str:
+    """The expression as it stands in its line; "" for a long one, or one of several lines."""
+    first, begin, last, end = node.span
+    lines = source.splitlines()
+    if first != last or not 1 <= first <= len(lines):
+        return ""
+    text = lines[first - 1].encode()[begin:end].decode(errors="replace")  # columns of `ast` count bytes
+    return text if len(text) <= LONGEST_QUOTE and "`" not in text else ""
+
+
+def describe_relation(
+    actual: Value, expected: Value, rules: Sequence[Relation] | None = None, counted: bool = True
+) -> str:
+    """`is 2.83 times what it should be; each row differs`: how one value is related to another.
+
+    `rules`: the relations that may be told, all of them if not given; `counted`: whether the rows that differ are."""
     a, b = actual.data, expected.data
     assert a is not None and b is not None
     if a.shape != b.shape:
-        if sorted(a.shape) == sorted(b.shape) and _transposed(a, b):
+        if sorted(a.shape) == sorted(b.shape) and is_transpose_of(a, b):
             return say("has its axes in the wrong order: its shape is {shape}", shape=list(a.shape))
         return say("has the wrong shape, {shape}", shape=list(a.shape))
     if _same(a, b, actual):
         return _form(actual, expected)
-    relation = _relation(actual, expected) or say("is not what it should be")
-    return relation if _triangle(actual, expected) else f"{relation}{rows(a, b, actual)}"
+    told = relation(actual, expected, rules) or say("is not what it should be")
+    return told if _triangle(actual, expected) or not counted else f"{told}{rows(a, b, actual)}"
 
 
-def _relation(actual: Value, expected: Value) -> str:
+def relation(actual: Value, expected: Value, rules: Sequence[Relation] | None = None) -> str:
     """How a value follows from the right one of the same shape; "" if no known relation fits."""
-    found = (rule(actual, expected) for rule in RELATIONS)
+    found = (rule(actual, expected) for rule in (RELATIONS if rules is None else rules))
     return next(filter(None, found), "")
+
+
+def _is_constant(value: Value) -> bool:
+    data = value.data
+    return data is not None and data.size > 1 and bool((data == data.flat[0]).all())
+
+
+def _rules(found: FaultLocation) -> Sequence[Relation]:
+    """The relations that may be told: those that hold on the larger input as well, where this is the input shown. What
+    an object from outside makes is not the right value transformed, whatever it does itself. One number throughout
+    follows from many values, so that a relation to the right one would say nothing."""
+    pair = _same_shaped(found)
+    if pair is not None and _is_constant(pair[0]):
+        return []
+    rules = [rule for rule in RELATIONS if rule is not _transformed or not _called_from_outside(found)]
+    if found.larger is None:
+        return rules
+    larger = _same_shaped(found.larger)
+    return [] if larger is None else [rule for rule in rules if rule(*larger)]
+
+
+def _same_shaped(found: FaultLocation) -> tuple[Value, Value] | None:
+    """The student's value and the right one, if both are numbers of one shape."""
+    if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
+        return None
+    actual, expected = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
+    if actual.data is None or expected.data is None or actual.data.shape != expected.data.shape:
+        return None
+    return actual, expected
+
+
+def _called_from_outside(found: FaultLocation) -> bool:
+    """Whether the value is what an argument returned that was called: a function, or a module."""
+    trace, faulty = found.trace, found.faulty_version
+    if trace is None or faulty is None or not trace.producer(faulty.version).is_call:
+        return False
+    arguments = {node.arg for node in ast.walk(parse_source(trace.table.source)) if isinstance(node, ast.arg)}
+    return trace.producer(faulty.version).operation in arguments
+
+
+def _counts_rows(found: FaultLocation) -> bool:
+    """Whether it may be told how many rows differ: that each does, only if so on the larger input as well."""
+    if not _has_one_right(found):
+        return False
+    return found.larger is None or _all_rows_differ(found) == _all_rows_differ(found.larger)
+
+
+def _all_rows_differ(found: FaultLocation) -> bool:
+    pair = _same_shaped(found)
+    wrong = None if pair is None else _wrong_entries(*pair)
+    return wrong is not None and wrong.ndim > 0 and bool(wrong.reshape(-1, wrong.shape[-1]).any(axis=1).all())
+
+
+def _wrong_entries(actual: Value, expected: Value) -> np.ndarray:
+    assert actual.data is not None and expected.data is not None
+    return _differs(actual.data, expected.data, actual)
+
+
+def _has_one_right(found: FaultLocation) -> bool:
+    """Whether one right value alone can stand in this place. Truths on the way to a result are combined with others
+    later, so that those that another one overrules may be as they like."""
+    trace, faulty = found.trace, found.faulty_version
+    if trace is None or faulty is None or trace.producer(faulty.version).returned:
+        return True
+    data = trace.values[faulty.version].data
+    return data is None or not np.isin(data, (0, 1)).all()
 
 
 def relation_phrase(found: FaultLocation) -> str:
     """`a value on the way …`: the relation alone, if it says more than that the value is wrong."""
-    if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
-        return ""
-    actual, expected = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
-    same_shape = actual.data is not None and expected.data is not None and actual.data.shape == expected.data.shape
-    return _relation(actual, expected) if same_shape else ""
+    pair = _same_shaped(found)
+    return "" if pair is None else relation(*pair, _rules(found))
 
 
 def _same(a: np.ndarray, b: np.ndarray, like: Value) -> bool:
@@ -176,9 +278,8 @@ def _not_a_number(actual: Value, expected: Value) -> str:
 
 def _inverted(actual: Value, expected: Value) -> str:
     assert actual.data is not None and expected.data is not None
-    opposite = actual.dtype == expected.dtype == 0 and bool(
-        (np.asarray(actual.data) != np.asarray(expected.data)).all()
-    )
+    both = actual.dtype == expected.dtype == 0 and actual.data.any() and not actual.data.all()
+    opposite = both and bool((np.asarray(actual.data) != np.asarray(expected.data)).all())
     return say("is inverted: True and False are swapped") if opposite else ""
 
 
@@ -205,7 +306,8 @@ def _offset(actual: Value, expected: Value) -> str:
     return say("is {gap} too large everywhere", gap=size) if gap > 0 else say("is {gap} too small everywhere", gap=size)
 
 
-def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
+def is_transpose_of(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the one is the other with its axes in another order."""
     if a.ndim > 4:
         return False
     orders = (order for order in permutations(range(a.ndim)) if order != tuple(range(a.ndim)))
@@ -214,7 +316,7 @@ def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _transposed_square(actual: Value, expected: Value) -> str:
     assert actual.data is not None and expected.data is not None
-    swapped = _transposed(actual.data, expected.data)
+    swapped = is_transpose_of(actual.data, expected.data)
     return say("has its axes in the wrong order") if swapped else ""
 
 
@@ -274,14 +376,15 @@ def _shifted(actual: Value, expected: Value) -> str:
     return ""
 
 
-RELATIONS = (
+Relation = Callable[[Value, Value], str]
+RELATIONS: tuple[Relation, ...] = (
     _not_a_number, _inverted, _multiple, _offset, _transposed_square, _triangle, _shifted, _transformed,
 )  # fmt: skip
 
 
 def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
-    """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" without rows."""
-    if a.ndim < 2 or not a.size:
+    """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" without several rows."""
+    if a.ndim < 2 or not a.size or a.size == a.shape[-1]:
         return ""
     wrong = np.atleast_1d(_differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1))
     if wrong.all():
@@ -297,11 +400,11 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
     version = found.faulty_version.version
     if own_value(found.trace, version) is None:
         return None
-    value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
-    data, wrong = value.data, None
+    data, pair = found.trace.values[version].data, _same_shaped(found)
     assert data is not None
-    if other is not None and other.data is not None and other.data.shape == data.shape and not _triangle(value, other):
-        wrong = _differs(data, other.data, value)
+    wrong = None
+    if pair is not None and not _triangle(*pair) and _has_one_right(found):
+        wrong = _wrong_entries(*pair)
     at = 0 if wrong is None else next((n for n in range(_matrices(wrong)) if _corner(wrong, n).any()), 0)
     marks = None if wrong is None else _corner(wrong, at).tolist()
     marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says so already

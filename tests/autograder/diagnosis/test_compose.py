@@ -11,7 +11,7 @@ import pytest
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference
-from autograder.diagnosis.compose import CombinedMistakes, fit
+from autograder.diagnosis.compose import CombinedMistakes, are_compatible
 from autograder.diagnosis.diagnose import HINT_SEPARATOR, diagnose, known_answers
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
@@ -63,9 +63,9 @@ def test_what_no_two_explain_is_not_named(question_sets):
 def test_only_mistakes_on_different_lines_of_one_base_fit():
     one, other = (answer(ATTENTION, name) for name in ("divided_by_d", "no_scale"))
     third = answer(ATTENTION, "mask_inverted")
-    assert not fit((one, other)) and fit((one, third)) and not fit((one, other, third))
+    assert not are_compatible((one, other)) and are_compatible((one, third)) and not are_compatible((one, other, third))
     edits = [known for known in known_answers(ATTENTION) if hasattr(known, "replacements")]
-    pairs = [CombinedMistakes(pair) for pair in itertools.combinations(edits, 2) if fit(pair)]
+    pairs = [CombinedMistakes(pair) for pair in itertools.combinations(edits, 2) if are_compatible(pair)]
     assert len(pairs) > 80
     for pair in pairs:
         compile(pair.read_text(), "pair.py", "exec")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -20,6 +22,10 @@ def replies(expected, actual):
     probes = [Probe(lambda subject: None, Case("f", (given,)), Tolerance()) for given in GIVEN]
     rows = zip(probes, expected, actual, strict=True)
     return [Answer(probe, one, other, compare(one, other, probe.tolerance)) for probe, one, other in rows]
+
+
+def names(reply):
+    return ["x"]
 
 
 CASES = [
@@ -42,13 +48,13 @@ CASES = [
 @pytest.mark.parametrize(("wrong", "words"), CASES, ids=[words for _, words in CASES])
 def test_a_fact_is_said(wrong, words):
     made = [wrong(right, given) for right, given in zip(RIGHT, GIVEN, strict=True)]
-    assert words in (fact(replies(RIGHT, made), ["x"]) or "nothing")
+    assert words in (fact(replies(RIGHT, made), names) or "nothing")
 
 
 def test_of_what_has_nothing_in_common_nothing_is_said():
-    assert fact(replies(RIGHT, NOISE), ["x"]) is None
-    assert fact(replies(RIGHT, [RIGHT[0] + 1, NOISE[1]]), ["x"]) is None  # true of one of the two
-    assert fact(replies(RIGHT, NOISE)[:1], ["x"]) is None  # of one answer much is true by chance
+    assert fact(replies(RIGHT, NOISE), names) is None
+    assert fact(replies(RIGHT, [RIGHT[0] + 1, NOISE[1]]), names) is None  # true of one of the two
+    assert fact(replies(RIGHT, NOISE)[:1], names) is None  # of one answer much is true by chance
 
 
 @pytest.mark.parametrize(
@@ -63,14 +69,29 @@ def test_of_what_has_nothing_in_common_nothing_is_said():
     ],
 )  # fmt: skip
 def test_masks_several_results_and_errors(right, wrong, words):
-    assert words in (fact(replies(right, wrong), []) or "nothing")
+    assert words in (fact(replies(right, wrong), names) or "nothing")
 
 
 def test_lists_of_tensors_and_texts_are_compared_as_sequences():
     lists = [[one, one + 1, one + 2] for one in RIGHT]
     assert "lacks the last entries" in of_sequence(replies(lists, [one[:2] for one in lists]))
     assert "in reverse order" in of_sequence(replies(lists, [one[::-1] for one in lists]))
+    gaps = [one[:1] + one[2:] for one in lists]
+    assert (
+        of_sequence(replies(lists, gaps)) == "Your list is wrong: all of its entries are right, but some are missing."
+    )
+    swapped = of_sequence(replies(lists, [one[::-1] for one in gaps]))
+    assert "some are missing, and their order is wrong" in swapped
     assert of_sequence(replies(["a cat", "a dog"], ["a", "a"])) == "Your text is wrong: it lacks the last entries."
+
+
+def test_of_several_lists_it_is_told_which_one_is_wrong():
+    first, second = [1, 2, 3], [4, 5, 6]
+    one = [(first, second[:2]), (first, second[:1])]
+    told = of_sequence(replies([(first, second)] * 2, one))
+    assert told == "In the second of your results: Your list is wrong: it lacks the last entries."
+    other = [(first, second[:2]), (first[:2], second)]
+    assert of_sequence(replies([(first, second)] * 2, other)) is None
 
 
 def gradients(**more):
@@ -80,12 +101,26 @@ def gradients(**more):
 def test_what_has_no_influence_is_read_off_the_gradients():
     check = Check("gradients", lambda draw, reference: (), property="gradients")
     still = replies(gradients(), gradients(**{"gradient of q.weight": torch.zeros(2)}))
-    assert influence([Finding(check, tuple(still))], ["x"]).startswith(
+    assert influence([Finding(check, tuple(still))], names).startswith(
         "No gradient flows from your result to `q.weight`"
     )
     moved = replies(gradients(**{"gradient of q.weight": torch.zeros(2)}), gradients())
-    assert "should not depend on `q.weight`" in influence([Finding(check, tuple(moved))], ["x"])
-    assert influence([Finding(check, tuple(replies(gradients(), gradients())))], ["x"]) is None
+    assert "should not depend on `q.weight`" in influence([Finding(check, tuple(moved))], names)
+    assert influence([Finding(check, tuple(replies(gradients(), gradients())))], names) is None
+
+
+def test_an_input_is_called_as_its_own_function_calls_it():
+    check = Check("gradients", lambda draw, reference: (), property="gradients")
+    still = replies(gradients(), gradients(**{"gradient of input": [torch.zeros(3, 4)]}))
+    there = [replace(one, probe=replace(one.probe, case=replace(one.probe.case, symbol="g"))) for one in still]
+    names_of = lambda reply: {"f": ["x"], "g": ["y"]}[reply.probe.case.symbol]
+    assert "to `x`, although" in influence([Finding(check, tuple(still))], names_of)
+    assert "to `y`, although" in influence([Finding(check, tuple(there))], names_of)
+    assert influence([Finding(check, (still[0], there[0]))], names_of) is None
+    given = [one.probe.case.args[0] for one in still]
+    mixed = replies(RIGHT, [right + other for right, other in zip(RIGHT, given, strict=True)])
+    elsewhere = replace(mixed[1], probe=replace(mixed[1].probe, case=there[1].probe.case))
+    assert "plus `x`" in fact(mixed, names_of) and "`x`" not in (fact([mixed[0], elsewhere], names_of) or "")
 
 
 def test_gradients_that_rounding_made_say_nothing():
@@ -95,7 +130,7 @@ def test_gradients_that_rounding_made_say_nothing():
     right = [{**one, "gradient of k.bias": bias} for one, bias in zip(gradients(), noise[:2], strict=True)]
     wrong = [{**one, "gradient of k.bias": bias.relu()} for one, bias in zip(gradients(), noise[2:], strict=True)]
     wrong = [{**one, "gradient of q.weight": torch.full((2,), 1.5)} for one in wrong]
-    assert influence([Finding(check, tuple(replies(right, wrong)))], ["x"]) is None
+    assert influence([Finding(check, tuple(replies(right, wrong)))], names) is None
 
 
 TRUE, FALSE = torch.ones(3, 3).bool(), torch.zeros(3, 3).bool()
@@ -117,7 +152,7 @@ NOTHING = [  # of which a sentence would be true only because there is nothing t
 
 @pytest.mark.parametrize(("right", "wrong", "words"), NOTHING, ids=[words for *_, words in NOTHING])
 def test_nothing_is_said_of_what_is_not_there(right, wrong, words):
-    assert words not in (fact(replies(right, wrong), ["x"]) or "")
+    assert words not in (fact(replies(right, wrong), names) or "")
 
 
 def test_only_a_number_can_be_lost_to_nan():
@@ -136,3 +171,48 @@ def test_scores_are_not_the_right_ones_times_one():
     steeper = [((2 * one).softmax(-1), one) for one in RIGHT]
     assert "times 2." in of_scores(replies(weights, steeper))
     assert of_scores(replies(weights, [(one, other + 1) for one, other in weights])) is None
+
+
+def test_the_right_numbers_are_in_wrong_places_only_where_axes_are_in_another_order():
+    heads = [torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2)]
+    merged = [one.transpose(1, 2).reshape(2, 4, 15) for one in heads]
+    assert "check the axes" in of_rows(replies(merged, [one.reshape(2, 4, 15) for one in heads]))
+    assert of_rows(replies(RIGHT, [one.flatten().sort().values.view(3, 4) for one in RIGHT])) is None
+    assert of_rows(replies(MASKS, [mask.mT.reshape(3, 4) for mask in MASKS])) is None
+    labels = [mask.long() + mask.long()[:, :1] for mask in MASKS]  # three distinct numbers
+    assert of_rows(replies(labels, [one.mT.reshape(3, 4) for one in labels])) is None
+
+
+def test_a_list_whose_length_values_decide_has_no_shape():
+    assert fact(replies([[1, 2], [3, 4]], [[1, 5, 2], [3]]), names) is None
+
+
+def test_of_a_list_of_the_right_length_none_is_missing():
+    history = [[(1, 0.5), (2, 0.25)], [(1, 0.75), (2, 0.5)]]
+    wrong = [[(1, 0.5), (2, 0.125)], [(1, 0.25), (2, 0.5)]]
+    assert "the right number of entries, but some of them are wrong" in of_sequence(replies(history, wrong))
+
+
+def test_a_part_is_right_in_every_case_only_if_no_other_check_refutes_it():
+    core = replies([(one, one) for one in RIGHT], list(zip(NOISE, RIGHT, strict=True)))
+    others = replies([(one, one) for one in RIGHT], list(zip(NOISE, NOISE, strict=True)))
+    assert "the second. These are not" in fact(core, names)
+    assert fact(core, names, others) is None
+
+
+def test_where_one_result_is_infinite_it_is_not_said_to_be_too_small():
+    core = replies(RIGHT, [one - given.abs() for one, given in zip(RIGHT, GIVEN, strict=True)])
+    infinite = replies(RIGHT, [torch.full_like(one, torch.inf) for one in RIGHT])
+    assert "it is too small" in fact(core, names)
+    assert fact(core, names, infinite) is None
+
+
+def test_a_dependence_is_told_only_if_every_case_shows_it():
+    lacking = torch.ones(3, 4)
+    lacking[0] = 0
+    shown = gradients(**{"gradient of input": [lacking]})
+    check = Check("gradients", lambda draw, reference: [], property="gradients")
+    every = replies(gradients(), shown)
+    assert "does not depend on some entries of `x`" in influence([Finding(check, every)], names)
+    other = replies(gradients(), gradients(**{"gradient of input": [torch.full((3, 4), 2.0)]}))
+    assert influence([Finding(check, [*every, *other])], names) is None

@@ -14,8 +14,9 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.corpus.diagnosis import held_out, measure_diagnosis
 from autograder.corpus.judge import ask_reference
+from autograder.diagnosis.compose import subject_of
 from autograder.diagnosis.conditions import shared_features
-from autograder.diagnosis.diagnose import diagnose, edge_answers, subject_of
+from autograder.diagnosis.diagnose import diagnose, edge_answers
 from autograder.diagnosis.evidence import Replies
 from autograder.diagnosis.kinds import _of_entries, kind
 from autograder.exercises import registry
@@ -45,7 +46,12 @@ CASES = [
     (
         ATTENTION,
         ATTEND.replace("SCALE", "0.5 / q.size(-1) ** 0.5"),
-        "scores before your softmax are the right ones times 0.5",
+        "what a softmax makes of the right scores times 0.5",
+    ),
+    (
+        ATTENTION,
+        ATTEND.replace("SCALE", "q.size(-1) ** -0.5").replace("return w @ v", "return (w @ v).mT"),
+        "Of your results, the first is the right one with its last two axes swapped",
     ),
     (ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.7"), "a factor that differs from case to case"),
 ]
@@ -70,6 +76,30 @@ def test_the_kind_is_said_in_the_readers_language(monkeypatch):
     monkeypatch.setenv("LANGUAGE", "fr")
     exercise_id, source, _ = CASES[0]
     assert (said(exercise_id, source) or "").startswith("Votre résultat est le bon, mais inversé")
+
+
+def test_gradients_that_are_no_numbers_are_not_said_to_be_detached():
+    scale = "q.size(-1) ** -0.5"
+    nan = said(ATTENTION, ATTEND.replace("SCALE", f"{scale} + 0 * (0 * q).sum(-1, keepdim=True).sqrt()")) or ""
+    assert "their gradients are not numbers" in nan and "detached" not in nan
+    assert "look for what is detached" in (
+        said(ATTENTION, ATTEND.replace("SCALE", scale).replace("@ v, w", "@ v, w.detach()")) or ""
+    )
+
+
+def test_code_that_stops_at_a_layout_in_memory_is_not_told_of_a_dtype():
+    viewed = ATTEND.replace("SCALE", "q.size(-1) ** -0.5").replace("k.transpose(-2, -1)", "k.view(k.shape).mT")
+    told = said(ATTENTION, viewed.replace("k.view(k.shape)", "k.view(-1).view(k.shape)"))
+    assert "of the check “non-contiguous inputs”" in told and "dtype" not in told, told
+
+
+def test_of_a_result_in_another_form_its_values_are_not_all_that_is_wrong():
+    inverted = "def padding_mask(ids, pad_id):\n    return ids == pad_id\n"
+    told = said("masks.padding", inverted)
+    assert "Besides, the shape or type of your result is wrong" in told, told
+    assert "Besides" not in said(
+        "masks.padding", inverted.replace("pad_id\n", "pad_id)[:, None, None]\n").replace("n ids", "n (ids")
+    )
 
 
 def test_of_a_right_answer_nothing_is_said():
@@ -184,6 +214,13 @@ def test_a_part_is_right_only_where_it_is_there(wrong, words):
     assert found is None if words is None else words in found
 
 
+def test_a_list_of_pairs_has_no_axes():
+    right, wrong = [(1, 0.5), (2, 0.25)], [(1, 0.75), (2, 0.5)]
+    probe = Probe(lambda subject: None, Case("f", ()))
+    reply = Answer(probe, right, wrong, compare(right, wrong))
+    assert _of_entries(Replies([reply, reply], [], None)) is None
+
+
 def test_what_failed_cases_have_in_common_is_true_of_the_example_and_of_more_than_two():
     """An answer that is wrong for masks of more than one row, by chance where the batch has several entries."""
 
@@ -199,6 +236,16 @@ def test_what_failed_cases_have_in_common_is_true_of_the_example_and_of_more_tha
     assert shared_features(replies[2:], names) == []  # one case passes: it may be chance
     assert claim not in shared_features([*replies, asked(1, True)], names)
     assert claim not in shared_features([*replies, asked(2, False)], names)
+
+
+def test_that_one_of_two_functions_is_wrong_says_nothing_of_its_arguments():
+    def asked(symbol, wrong):
+        one, two = torch.zeros(2), torch.full((2,), float(wrong))
+        case = Case(symbol, (torch.ones(2, 3),))
+        return Answer(Probe(lambda subject: None, case), one, two, compare(one, two))
+
+    replies = [asked(symbol, symbol == "quantize") for symbol in ("quantize", "dequantize") for _ in range(4)]
+    assert shared_features(replies, {"quantize": ["w"], "dequantize": ["q"]}) == []
 
 
 def test_an_edge_case_has_no_name_where_ordinary_values_are_wrong():

@@ -7,8 +7,10 @@ import sys
 import time
 
 import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.diagnosis.limit import TimeLimitExceeded, repeated_time_limit, time_limit
 
 SWALLOWED = """
 try:
@@ -31,7 +33,7 @@ except TimeLimitExceeded:
 """
 PROFILED = """
 import sys
-from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.diagnosis.limit import TimeLimitExceeded, repeated_time_limit, time_limit
 def called():
     return "went on"
 {}
@@ -70,3 +72,19 @@ def test_nothing_is_pending_afterwards(stopped):
     # Python 3.11 never gets past the start of a profiled function while it believes that an exception is pending
     command = [sys.executable, "-c", PROFILED.format(stopped)]
     assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "went on\n"
+
+
+def test_a_mode_of_torch_that_the_block_did_not_leave_is_left():
+    class Mode(TorchDispatchMode):
+        pass
+
+    before = torch._C._len_torch_dispatch_stack()
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        Mode().__enter__()
+        while True:
+            pass
+    with repeated_time_limit(0.05) as limit, pytest.raises(TimeLimitExceeded), limit():
+        Mode().__enter__()
+        while True:
+            pass
+    assert torch._C._len_torch_dispatch_stack() == before

@@ -72,6 +72,12 @@ def test_a_slip_is_found(exercise_id, source, words):
     assert words in (found(exercise_id, source) or "nothing")
 
 
+def test_intermediate_values_are_changed_even_if_the_mutants_used_up_their_share(monkeypatch):
+    monkeypatch.setattr(mutations, "MAX_UNITS", 1)
+    exercise_id, source, words = CASES[1]
+    assert words in (found(exercise_id, source) or "nothing")
+
+
 def test_a_slip_is_said_only_if_fresh_answers_show_it_too():
     relu, gelu = (SWIGLU.replace("ACTIVATION", name) for name in ("F.relu", "F.gelu"))
     said = found("modern.swiglu", relu, lambda: answered("modern.swiglu", relu, 6))
@@ -120,6 +126,10 @@ def rewritten(source: str) -> set[str]:
         ("return x[:, 1:]", "return x[:, 1 + 1:]"),
         ("return x[:, 1:]", "return x[:, 1:-1]"),
         ("return x.mean(-1)", "return x.sum(-1)"),
+        ("return list(range(0, x, 3))", "return list(range(0, x + 1 - 3, 3))"),
+        ("return x.split(3, dim=1)", "return [block for block in x.split(3, dim=1) if block.size(1) == 3]"),
+        ("return (x * y).sum() / y.sum()", "return ((x * y).sum(-1) / y.sum(-1)).mean()"),
+        ("return x.sum() / y.sum().clamp(min=1)", "return (x.sum(-1) / y.sum(-1).clamp(min=1)).mean()"),
     ],
 )
 def test_rewrites_offer_what_students_mix_up(line, other):

@@ -8,8 +8,13 @@ from autograder.api import Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
+from autograder.checks.reference import reference_of
+from autograder.checks.shrink import shrink_counterexample
 from autograder.corpus.judge import ask_reference
+from autograder.diagnosis.compose import subject_of
+from autograder.diagnosis.diagnose import counterexample
 from autograder.exercises import registry
+from autograder.exercises.answers import answer, answers
 from autograder.feedback.html import verdict_html
 from autograder.feedback.matrix import corner
 from autograder.feedback.text import verdict_text
@@ -195,6 +200,64 @@ def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
     assert found["steps"] and found["line"] is None
 
 
+def test_a_line_is_not_blamed_for_the_order_in_which_another_one_left_a_list():
+    found = departure("attention.split_heads", """
+import torch
+def split_heads(x, heads):
+    parts = list(torch.chunk(x, heads, dim=2))
+    parts.reverse()
+    return torch.stack(parts, 1)
+def merge_heads(x):
+    return x.transpose(1, 2).flatten(2)
+""")  # fmt: skip
+    assert found["steps"] and found["line"] is None
+
+
+def test_a_value_that_right_answers_compute_is_not_called_wrong():
+    """The difference is right; its absolute value is missing. Other numbers in its place give the right name, too."""
+    exercise = registry.find("debugging.first_difference")
+    found = departure(exercise.id, answer(exercise, "sign_of_the_difference").read_text())
+    assert found is None or not found["sentence"].startswith("`mine - right`")
+
+
+def test_a_missing_scale_is_told_of_the_last_product():
+    """Right answers compute the first product as it is, and scale the second."""
+    source = """
+import torch
+def latent_attention(q, c, w_k, w_v, mask=None):
+    absorbed = q @ w_k.transpose(1, 2)
+    scores = torch.einsum("bhqr,bkr->bhqk", absorbed, c)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e30)
+    weights = scores.softmax(-1)
+    return (weights @ c[:, None]) @ w_v
+"""
+    found = departure("modern.latent_attention", source)
+    assert found["line"] in (None, line_of(source, "scores = torch.einsum"))
+
+
+def test_what_a_method_changes_is_called_by_its_name():
+    found = departure("objectives.translation_lm", """
+def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):
+    source_ids.append(sep_id)
+    target_ids.append(sep_id)
+    positions = [*range(len(source_ids)), *range(len(target_ids))]
+    langs = [source_lang] * len(source_ids) + [target_lang] * len(target_ids)
+    return source_ids + target_ids, positions, langs
+""", edges=True)  # fmt: skip
+    assert found["line"] == 3 and found["sentence"] == "this changes `source_ids`, which the caller still needs"
+
+
+def test_a_part_of_a_line_is_quoted():
+    found = departure("tuning.reward_loss", """
+import torch
+import torch.nn.functional as F
+def reward_loss(chosen, rejected):
+    return -F.logsigmoid(rejected - chosen).mean()
+""")  # fmt: skip
+    assert found["sentence"].startswith("`rejected - chosen` ") and "has the wrong sign" in found["sentence"]
+
+
 def test_a_line_that_sets_parts_is_not_marked_for_the_parts_that_no_line_sets():
     """The fault is in the number of rounds, yet the right whole in place of the one that is set repairs the answer."""
     found = departure("reformer.chunked", """
@@ -284,3 +347,160 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
     monkeypatch.setattr(trace, "observe", observe_late)
     assert departure(ATTENTION, source) is None
+
+
+def test_right_rows_in_wrong_places_do_not_make_a_value_right():
+    found = departure("mmbt.inputs", """
+import torch
+def multimodal_inputs(image_features, text_embeddings, w, b, segment, position):
+    B, N, _ = image_features.shape
+    S, E = text_embeddings.shape[1:]
+    out = torch.cat([image_features @ w, text_embeddings], 1)
+    segments = torch.cat([segment[1].expand(N, E), segment[0].expand(S, E)])
+    return out + segments + torch.cat([position[:N], position[:S]])
+""")  # fmt: skip
+    assert found["line"] is None  # no bias, and the segments exchanged
+
+
+SPECULATIVE = """
+import torch
+def draw(p, u):
+    below = (p / p.sum()).cumsum(-1)
+    index = torch.searchsorted(below, torch.tensor(float(u), dtype=below.dtype), right=True).item()
+    return min(index, p.nonzero().max().item())
+
+
+def accept_draft(draft_ids, draft_probs, target_probs, accept_u, last_u):
+    kept = []
+    for x, p, q, u in zip(draft_ids, target_probs, draft_probs, accept_u):
+        if not u < (p[x] / q[x]).item():
+            return kept + [draw((p - q).relu(), last_u)]
+        kept.append(x)
+    return kept + [draw(target_probs[len(kept) - 1], last_u)]
+"""
+
+
+def test_right_code_is_not_blamed_for_the_argument_from_which_it_makes_a_number():
+    assert departure("decoding.speculative", SPECULATIVE)["line"] is None
+
+
+def test_a_call_of_an_object_that_was_changed_before_is_not_blamed():
+    found = departure("inside.patch", """
+def run_patched(module, child, value, *args):
+    handles = [part.register_forward_hook(lambda *_: value)
+               for name, part in module.named_modules() if name.split(".")[-1] == child.split(".")[-1]]
+    try:
+        return module(*args)
+    finally:
+        for handle in handles:
+            handle.remove()
+""")  # fmt: skip
+    assert found is None or found["line"] is None
+
+
+def on_the_example(exercise_id, source):
+    """What a verdict says of the line, and the smallest example that it shows."""
+    exercise = registry.find(exercise_id)
+    subject = LocalSubject.from_source(source, "own")
+    found = collect_answers([pair for pair in ask_reference(exercise, 3) if pair[0].core], subject)
+    right = [subject_of(path) for path in answers(exercise, "right")]
+    found = shrink_counterexample(found, subject, reference_of(exercise), right)
+    return localize_fault(exercise, found, subject, [("own", source)], own={"own"}), counterexample(exercise, found)
+
+
+def test_the_walk_has_the_input_of_the_example():
+    source = """
+import math, torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-2).nan_to_num()
+    return weights @ v, weights
+"""
+    found, example = on_the_example(ATTENTION, source)
+    assert found["line"] == line_of(source, "softmax(-2)")
+    query, key = example["inputs"]["q"], example["inputs"]["k"]
+    *_, scores, weights = (step for step in found["steps"] if step["value"])
+    assert scores["yours"][-2:] == [len(query[-1]), len(key[-1])] and weights["yours"] == scores["yours"]
+    shown = found["value"]["value"]
+    assert [sum(column) for column in zip(*shown, strict=True)] == pytest.approx([1.0] * len(shown[0]), abs=1e-3)
+
+
+def test_a_relation_that_the_example_is_too_small_for_is_said_of_a_larger_input():
+    source = """
+import math, torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.mT
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1).nan_to_num()
+    return weights @ v, weights
+"""
+    found, example = on_the_example(ATTENTION, source)
+    assert "is not what it should be; on a larger input it is" in found["sentence"]
+    assert found["value"]["shape"][-1] == len(example["inputs"]["k"][-1])
+
+
+def test_what_follows_may_undo_the_exchange_of_a_first_value():
+    """With the right mask in place of the ones, any wider band leaves it as it is."""
+    found = departure("sparse.local_global", """
+import torch
+def local_global_mask(length, window, global_positions):
+    ones = torch.ones(length, length)
+    band = torch.tril(torch.triu(ones, -window), window).bool()
+    for position in global_positions:
+        band[position, :] = True
+        band[:, position] = True
+    return band
+""")  # fmt: skip
+    assert found is None or "ones = " not in found["text"]
+
+
+def test_numbers_in_a_shape_of_their_own_are_not_surely_right():
+    """Reshaped without its axes exchanged, a value has the numbers of a right one in its order."""
+    source = """
+import torch
+from torch import nn
+from tfkit.nn import scaled_dot_product_attention
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.heads = n_heads
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = [nn.Linear(d_model, d_model) for _ in range(4)]
+    def split(self, t):
+        return t.unflatten(-1, (self.heads, -1)).permute(0, 2, 1, 3)
+    def forward(self, query, key, value, mask=None):
+        q, k, v = map(self.split, (self.q_proj(query), self.k_proj(key), self.v_proj(value)))
+        context, weights = scaled_dot_product_attention(q, k, v, mask)
+        context = context.reshape(query.shape)
+        return self.o_proj(context), weights
+"""
+    assert departure("attention.multi_head", source)["line"] in (None, line_of(source, "reshape"))
+
+
+def test_a_line_that_only_shapes_is_not_blamed_for_what_it_shapes():
+    source = """
+import torch
+def padding_mask(ids, pad_id):
+    mask = torch.eq(ids, pad_id)
+    mask = mask.unsqueeze(1)
+    return mask.unsqueeze(1)
+"""
+    assert departure("masks.padding", source)["line"] == line_of(source, "eq")
+
+
+def test_of_a_sum_that_is_divided_in_vain_the_division_is_shown():
+    source = """
+import torch
+def sequence_log_probs(logits, labels):
+    scores = logits[:, :-1].log_softmax(-1)
+    wanted = labels[:, 1:]
+    counted = wanted != -100
+    picked = scores.gather(-1, wanted.clamp(min=0)[..., None])[..., 0] * counted
+    total = picked.sum(-1)
+    return total / counted.sum(-1).clamp(min=1)
+"""
+    assert departure("tuning.sequence_log_probs", source)["line"] in (None, line_of(source, "total /"))
