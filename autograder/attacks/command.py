@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -15,10 +16,12 @@ from typing import Any
 
 from autograder.api import Limits
 from autograder.attacks.families import FAMILIES, SAMPLE
+from autograder.attacks.race import run_race, tricks
 from autograder.attacks.stage import HONEST, LIMITS, Attack, Machine, StageError, attacks, course_fingerprint
 from autograder.attacks.trial import Damage, adopt_orphans, play
 from autograder.cluster.course import BadCourse, check_course, settings_of
 from autograder.console.base import BadInput
+from autograder.feedback.text import count_text
 from autograder.sandbox import SandboxError, choose
 
 STOPPED = 130  # by Ctrl-C, as a shell reports it
@@ -28,7 +31,7 @@ GRADED = re.compile(r"INFO\] (\S+) · \S+: \S+ of \S+ in ([\d.]+) s$")
 
 def chosen(every: bool) -> list[Attack]:
     """All attacks, or a second's worth of each family without those that harm a machine whose sandbox does not hold."""
-    return [attack for attack in attacks() if every or (attack.name in SAMPLE and not attack.harm)]
+    return [attack for attack in attacks() + tricks() if every or (attack.name in SAMPLE and not attack.harm)]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = _settings(course)
     before = course_fingerprint(course) if course else {}
     try:
-        faults, seconds = attack(players, settings, len(players) + 1)
+        handing_in = [one for one in players if one.family != "clock"]
+        faults, seconds = attack(handing_in, settings, len(handing_in) + 1)
+        faults += race([one for one in players if one.family == "clock"], settings)
     except KeyboardInterrupt:
         print("stopped: the sandboxes have ended, and the folder of the trial is removed", file=sys.stderr)
         return STOPPED
@@ -95,6 +100,17 @@ def attack(players: Sequence[Attack], settings: Mapping[str, Any], count: int) -
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def race(players: Sequence[Attack], settings: Mapping[str, Any]) -> list[Damage]:
+    """What those who attack the clock got, in boxes of the same sandbox."""
+    started = time.monotonic()
+    tell = lambda name: _progress(f"the clock: {name} after {time.monotonic() - started:.0f} s")
+    backend = choose(bool(settings.get("trust")), settings["sandbox"], tuple(settings.get("packages", ())))
+    try:
+        return run_race(players, backend, secrets.randbits(32), tell)
+    finally:
+        _progress("")
+
+
 def _progress(line: str) -> None:
     """Shows where the trial is: in place on a terminal, else on a line of its own."""
     if sys.stderr.isatty():
@@ -113,7 +129,7 @@ def report(players: Sequence[Attack], faults: Sequence[Damage], seconds: Mapping
         lines += [_line(one, of[one.name], seconds) for one in players if FAMILIES[one.family].promise == promise]
     lines += ["", *_afterwards(of)]
     held = sum(not of[attack.name] for attack in players)
-    verdict = "everything held" if not faults else f"{len(faults)} fault{'s' * (len(faults) != 1)}: do not grade here"
+    verdict = "everything held" if not faults else f"{count_text(len(faults), 'fault')}: do not grade here"
     return [*lines, f"{held} of {len(players)} attacks got nothing; {verdict}"]
 
 

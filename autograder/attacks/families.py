@@ -15,6 +15,11 @@ COST = (
     "cells that end the box cost six boxes"
 )
 
+CLOCK = (
+    "Speed is judged by processor time that is counted outside the box, as a ratio to the reference in a box of the "
+    "same kind, with new inputs and a checked answer in each turn"
+)
+
 
 @dataclass(frozen=True)
 class AttackFamily:
@@ -35,6 +40,7 @@ FAMILIES = {
     "resources": AttackFamily("take memory, time or descriptors", COST),
     "output": AttackFamily("flood or break what is shown of the output", COST),
     "metadata": AttackFamily("forge or break the notebook that is handed in", COST),
+    "clock": AttackFamily("look as quick as the reference without being so", CLOCK),
 }
 SAMPLE = frozenset(  # a second each, of all families
     """
@@ -44,6 +50,7 @@ SAMPLE = frozenset(  # a second each, of all families
     processes-everyone-killed processes-parent-traced processes-shared-objects processes-shared-objects-again
     network-tcp-local network-abstract-socket network-unix-socket resources-memory-of-python output-bundle-forged
     frames-garbage frames-tensor-lies metadata-execution-skipped metadata-check-twice metadata-verdict-written
-    gpu-answer-elsewhere
+    gpu-answer-elsewhere clock-cached-by-address clock-child-ends-unheard clock-lazy-wrapper clock-timers-frozen
+    clock-reference-slowed-by-a-thread
     """.split()  # noqa: SIM905
 )

@@ -89,6 +89,11 @@ class Attack:
         return self._mark("If it wins")
 
     @property
+    def needs_card(self) -> str:
+        """Why it is played on a graphics card only; empty if it isn't."""
+        return self._mark("On a card only")
+
+    @property
     def _docstring(self) -> str:
         return ast.get_docstring(ast.parse(self.text)) or ""
 
@@ -101,7 +106,7 @@ class Attack:
         """What the student hands in as the answer."""
         if self.family == "metadata":
             return "won = False\n" + ANSWER
-        known = "".join(f"{name} = {value!r}\n" for name, value in told.items())
+        known = "".join(f"{name} = {value!r}\n" for name, value in ({"won": False} | told).items())
         return known + self.text + ("" if "def rnn_cell" in self.text else ANSWER)
 
     def forge(self, nb: nbformat.NotebookNode) -> None:

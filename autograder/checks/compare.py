@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ NUMBERS = re.compile(
 )  # an address, a number, or several such as a shape
 ROUNDING = 128  # float32 eps: how far an answer may be off that is right in float64
 LOST_DIGITS = 1000  # a part may cancel from numbers so many times as large: `1 - 0.999` does
+MISSING_RETURN = " (is a `return` missing?)"
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
@@ -30,8 +32,9 @@ class LazySpread:
         self._value = 0.0
 
     def __float__(self) -> float:
-        if self._measure is not None:
-            self._value, self._measure = self._measure(), None
+        measure = self._measure
+        if measure is not None:
+            self._value, self._measure = measure(), None
         return self._value
 
 
@@ -179,7 +182,8 @@ def _loosen_tensor(expected: Tensor, actual: Any) -> Any:
     if actual.dtype == expected.dtype or actual.is_complex():
         return actual
     cast = actual.to(expected.dtype)
-    return cast if expected.is_floating_point() or torch.equal(cast.double(), actual.double()) else actual
+    holds_any = expected.is_floating_point() or expected.is_complex()
+    return cast if holds_any or torch.equal(cast.double(), actual.double()) else actual
 
 
 def _real_axes(value: Tensor) -> list[int]:
@@ -222,7 +226,8 @@ def _compare_plain(expected: Any, actual: Any, tolerance: Tolerance, name: str) 
         except OverflowError:
             return Difference(f"{name} is a whole number too large for any float")
     if type(expected) is not type(actual):
-        return Difference(f"{name} is {_kind(actual)} where {_kind(expected)} is expected")
+        wanted = "None" if expected is None else _kind(expected)
+        return Difference(f"{name} is {_kind(actual)} where {wanted} is expected")
     return None if expected == actual or tolerance is FORM else Difference(f"{name} differs")
 
 
@@ -257,7 +262,8 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
 def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tensor, Tensor]:
     """Which entries differ, and by how much."""
     if not expected.is_floating_point():
-        return expected != actual, (expected.double() - actual.double()).abs()
+        exact = torch.complex128 if expected.is_complex() or actual.is_complex() else torch.float64
+        return expected != actual, (expected.to(exact) - actual.to(exact)).abs()
     same = (expected == actual) | (expected.isnan() & actual.isnan())
     gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
     wrong = ~same & ~(gap <= tolerance.least(expected))  # a NaN is never within a bound
@@ -274,8 +280,8 @@ def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> T
     return None if actual.dtype != expected.dtype else _wrong(expected.detach(), actual.detach(), tolerance)[0]
 
 
-def _how(expected: float, actual: float, deviation: float) -> str:
-    if math.isfinite(expected) and not math.isfinite(actual):
+def _how(expected: complex, actual: complex, deviation: float) -> str:
+    if cmath.isfinite(expected) and not cmath.isfinite(actual):
         return f"is {actual} where a finite number is expected"
     if math.isfinite(deviation):
         return f"is off by {deviation:.4g}"
@@ -284,9 +290,11 @@ def _how(expected: float, actual: float, deviation: float) -> str:
 
 def _kind(value: Any) -> str:
     if value is None:
-        return "None (is a `return` missing?)"
+        return f"None{MISSING_RETURN}"
     known = {Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict", MappingCopy: "a dataclass"}
-    return next((name for kind, name in known.items() if isinstance(value, kind)), f"of type {type(value).__name__}")
+    return next(
+        (name for kind, name in known.items() if isinstance(value, kind)), f"a value of type {type(value).__name__}"
+    )
 
 
 def _dtype(value: Tensor) -> str:

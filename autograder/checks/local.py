@@ -52,17 +52,27 @@ def _compiled(source: str) -> CodeType:
 
 
 class LocalSubject:
-    """Calls the objects in `namespace` in this process; their exceptions become StudentError, as from a box."""
+    """Calls the objects in `namespace` in this process; their exceptions become StudentError, as from a box.
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self.namespace = namespace
+    program: gives a source that defines them, for a box; None if there is none.
+    """
+
+    def __init__(self, namespace: dict[str, Any], program: Callable[[], str] | None = None) -> None:
+        self.namespace, self._program = namespace, program
+        self._defined = [name for name, value in namespace.items() if callable(value)]
 
     @classmethod
     def from_source(cls, text: str, file: str = "answer.py") -> LocalSubject:
         """What this program defines. Raises whatever it raises when it runs; `file` is its name in a traceback."""
         namespace: dict[str, Any] = {"__name__": "answer"}
         exec(compile(text, file, "exec", dont_inherit=True), namespace)
-        return cls(namespace)
+        return cls(namespace, lambda: text)
+
+    def program(self) -> tuple[str, list[str]]:
+        """A source that defines these objects, and their names. Raises LookupError if it is not known."""
+        if self._program is None:
+            raise LookupError("no source is known that defines the reference, so it cannot be measured in a box")
+        return self._program(), self._defined
 
     def limit_answer(self, size: int | None) -> None:
         """As SandboxClient.limit_answer, but without a limit, since the code is trusted."""
@@ -179,11 +189,15 @@ def _vjp(
 
 
 def _paired(value: Any, cotangents: list[Any]) -> list[tuple[Tensor, Tensor]]:
+    """The outputs with their cotangents. Raises what a box raises in these words, by which two crashes are compared."""
     outs = [leaf for leaf in leaves(value) if leaf.is_floating_point()]
-    pairs = [(out, seed.to(out.dtype)) for out, seed in zip(outs, cotangents, strict=False) if out.requires_grad]
-    for out, seed in pairs:
+    pairs = []
+    for number, (out, seed) in enumerate(zip(outs, cotangents, strict=False)):
+        if not out.requires_grad:
+            continue
         if out.shape != seed.shape:
-            raise ValueError(f"an output has shape {list(out.shape)}, expected {list(seed.shape)}")
+            raise ValueError(f"output {number} has shape {list(out.shape)}, expected {list(seed.shape)}")
+        pairs.append((out, seed.to(out.dtype)))
     return pairs
 
 

@@ -7,7 +7,7 @@ methods. So a misconception is recognised when it gives the same answers to the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map
 
 from autograder.api import UNCOMPARED, Property
 from autograder.checks.compare import (
+    MISSING_RETURN,
     Difference,
     RaisedError,
     Tolerance,
@@ -107,17 +108,24 @@ def _shapes(reference: Any, symbol: str, init: tuple[Any, ...]) -> dict[str, tup
 @dataclass(frozen=True)
 class Part:
     """An argument that is built where the student's code runs, such as a layer: the result of calling `name`, which
-    `source` defines."""
+    `source` defines. Its own arguments may be parts: an optimizer's is the model."""
 
     source: str
     name: str
     args: tuple[Any, ...] = ()
     description: str = "a layer"  # its description in a counter-example
 
-    def build(self, subject: Any) -> Any:
-        """The subject's own object; it can be passed to what the subject defines."""
-        subject.bind(self.source, [self.name])
-        return subject.build(self.name, *self.args)
+    def build(self, subject: Any, built: dict[int, Any] | None = None) -> Any:
+        """The subject's own object; it can be passed to what the subject defines.
+
+        built: the objects of this call by the id of their part, so that a part that is named twice is one object.
+        """
+        built = {} if built is None else built
+        if id(self) not in built:
+            args = _placed(self.args, subject, built)
+            subject.bind(self.source, [self.name])
+            built[id(self)] = subject.build(self.name, *args)
+        return built[id(self)]
 
     def __str__(self) -> str:
         return self.description
@@ -201,8 +209,9 @@ class Case:
         )
 
 
-def _placed(args: tuple[Any, ...], subject: Any) -> tuple[Any, ...]:
-    return tuple(arg.build(subject) if isinstance(arg, Part) else arg for arg in args)
+def _placed(args: tuple[Any, ...], subject: Any, built: dict[int, Any] | None = None) -> tuple[Any, ...]:
+    built = {} if built is None else built
+    return tuple(arg.build(subject, built) if isinstance(arg, Part) else arg for arg in args)
 
 
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -249,6 +258,12 @@ class Probe:
     size: int | None = None  # bytes of the reference's largest answer, if measured
     answer: Any = None  # the reference's answer, where it was computed to ask the question
     in_double: Callable[[], Probe] | None = None  # the same question in float64, with the reference's answer
+    # answers of programs of ours, by program: searches ask the same ones, and one answer is enough
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+class CheckFault(RuntimeError):
+    """The right answer itself cannot be: the grader is at fault, and no answer may be judged by it."""
 
 
 @dataclass(frozen=True)
@@ -308,12 +323,26 @@ class Finding:
     def message(self) -> str:
         """The message about the simplest difference."""
         answer = self.simplest
-        if answer is None:
-            return ""
-        if self.check.explain and not isinstance(answer.actual, (RaisedError, WrongDevice)):
-            return self.check.explain(answer.expected, answer.actual)
+        return "" if answer is None else self.message_of(answer)
+
+    def message_of(self, answer: Answer) -> str:
+        """What is told of an answer that differs: by the check itself, or the difference. No return is missing where
+        None is right in other cases."""
         assert answer.difference is not None
-        return answer.difference.message
+        none_is_right = any(one.expected is None for one in self.answers)
+        message = answer.difference.message
+        return self.explanation(answer) or (message.replace(MISSING_RETURN, "") if none_is_right else message)
+
+    def explanation(self, answer: Answer) -> str:
+        """What the check itself says of an answer that differs; "" if it says nothing, or cannot read the answer."""
+        if self.check.explain is None or isinstance(answer.actual, (RaisedError, WrongDevice)):
+            return ""
+        try:
+            return self.check.explain(answer.expected, answer.actual)
+        except CheckFault:
+            raise
+        except Exception:  # a student's answer may have any form, and one that can't be explained is still wrong
+            return ""
 
     @property
     def map(self) -> tuple[str, ...]:
@@ -333,6 +362,14 @@ def observe(subject: Any, probe: Probe) -> Any:
         return RaisedError(error.kind, error.message)
     finally:
         subject.limit_answer(None)
+
+
+def observe_once(program: Hashable, subject: Callable[[], Any], probe: Probe) -> Any:
+    """As `observe`, for a program of ours that answers alike whenever it is asked: then it is run at the first time
+    alone. `subject` gives what is asked."""
+    if program not in probe.known:
+        probe.known[program] = observe(subject(), probe)
+    return probe.known[program]
 
 
 def is_crash(reply: Answer) -> bool:
@@ -461,7 +498,7 @@ def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference
     """The separate check of the shapes and types of the same answers, without further calls."""
     pairs = [(answer, form) for answer, form in zip(answers, forms, strict=True) if not _raised(answer)]
     why = check.not_run or ("" if pairs else "your code gave no answer to look at")
-    form = Check(FORM_CHECK, check.probes, check.shapes, not_run=why, property="shapes")
+    form = Check(FORM_CHECK, check.probes, check.shapes, explain=check.explain, not_run=why, property="shapes")
     return Finding(form, tuple(replace(answer, difference=difference) for answer, difference in pairs))
 
 

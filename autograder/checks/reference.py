@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from functools import cache
+from typing import Any
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case
+from autograder.exercises import injected_modules
 
 
 @cache
@@ -18,12 +20,22 @@ def reference_of(exercise: Exercise) -> LocalSubject:
     for symbol, dotted in zip(exercise.symbols, exercise.references, strict=True):
         module, name = dotted.split(":")
         namespace[symbol] = getattr(importlib.import_module(module), name)
-    return LocalSubject(namespace)
+    return LocalSubject(namespace, lambda: injected_modules.source([exercise])[0])
 
 
-def parameters_of(case: Case, reference: LocalSubject) -> list[str]:
-    """The names of the arguments of the function or method that a case calls."""
-    target = reference.namespace[case.symbol]
+def parameters_of(case: Case, reference: Any) -> list[str]:
+    """The names of the parameters of the function or method that a case calls, at least as many as the case has
+    positional arguments: those that `*args` collects are `args[0]`, `args[1]`, …
+
+    reference: local, or the same on a device.
+    """
+    target = getattr(reference, "subject", reference).namespace[case.symbol]
     if case.init is not None:
         target = getattr(target, case.method or "forward")
-    return [name for name in inspect.signature(target).parameters if name != "self"]
+    names: list[str] = []
+    for name, parameter in inspect.signature(target).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            names += [f"{name}[{index}]" for index in range(len(case.args) - len(names))]
+        elif name != "self":
+            names.append(name)
+    return names

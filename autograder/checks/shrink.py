@@ -23,7 +23,8 @@ from autograder.checks.compare import RaisedError, compare
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
 
 CALLS = 40  # of the subject's code; a call of a class also builds it
-SECONDS = 2.0  # in total; usually the number of calls is the limit
+TRIED, TRIED_OF_CLASS = 400, 100  # cases that are put to right answers; those of a class are built each time
+SECONDS = 10.0  # in total, which only code that is slow on purpose needs
 PAIRED = 12  # up to so many axes of one size are also cut in pairs
 MAX_SIZE = 3  # the largest size and the largest number that is tried
 
@@ -78,12 +79,14 @@ class _Shrinker:
     free_signs: Sequence[int]
     tried: set[Any] = field(default_factory=set)
     calls: int = CALLS
+    left: int = TRIED
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
     def shrink(self, answer: Answer) -> Answer:
         """The simplest answer found that fails in the same way, or this one if there is none."""
         if answer.probe.with_case is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
+        self.left = TRIED if answer.probe.case.init is None else TRIED_OF_CLASS
         smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.free_signs)
         for candidates in (smaller, _lesser, rounder):  # round the numbers once few are left
             found: Answer | None = answer
@@ -93,9 +96,15 @@ class _Shrinker:
                 found = next((other for other in tried if other is not None), None)
         return answer
 
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether another case may be tried: as many as are counted, or none for code that takes very long."""
+        return self.left > 0 and time.monotonic() <= self.until
+
     def _answers(self, case: Case) -> bool:
-        if time.monotonic() > self.until:
+        if not self._may_go_on:
             return False
+        self.left -= 1
         try:
             case.value(self.reference)
         except Exception:  # any error on a case that makes no sense
@@ -104,9 +113,10 @@ class _Shrinker:
 
     def _tried(self, answer: Answer, case: Case) -> Answer | None:
         key = _key(case)
-        if self.calls <= 0 or time.monotonic() > self.until or key in self.tried:
+        if self.calls <= 0 or not self._may_go_on or key in self.tried:
             return None
         self.tried.add(key)
+        self.left -= 1
         try:
             probe, expected = self._sensible(answer, case)
             return None if probe is None else self._failing(answer, probe, expected)
@@ -222,11 +232,11 @@ def _longer(thing: Any, number: int, group: list[Place]) -> Any:
 
 
 def _lesser(case: Case) -> Iterator[Case]:
-    """Cases with one of the plain integers made smaller."""
+    """Cases with one of the plain integers made smaller, down to 2: one of anything shows little."""
     things = _things(case)
     for n, thing in enumerate(things):
         if type(thing) is int:
-            for number in range(1, min(MAX_SIZE, thing - 1) + 1):
+            for number in range(2, min(MAX_SIZE, thing - 1) + 1):
                 yield _with(case, [*things[:n], number, *things[n + 1 :]])
 
 

@@ -78,6 +78,11 @@ class Box:
         """
         return self.spent_s if self.stopped else self.group.cpu_s() or processor.cpu_s(self.pid)
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether `cpu_s` counts all of the box's processes: a control group, or a /proc in which they are."""
+        return bool(self.group.kind) or os.path.exists(f"/proc/{self.pid}/stat")
+
     def usage(self) -> Usage:
         """Wall seconds since the start, processor seconds as `cpu_s` has them, and the control group's peak bytes."""
         return Usage(time.monotonic() - self.started, self.cpu_s(), self.group.peak_bytes())
@@ -136,6 +141,11 @@ class Backend(ABC):
 
         Raises SandboxError or OSError if they cannot be started."""
 
+    def import_all(self) -> None:  # noqa: B027 (most share nothing between boxes)
+        """Imports what boxes share with the process that they are forked from, all of it, before the next box starts.
+
+        A box is charged for the memory of what it imports itself. Raises OSError or EOFError if that fails."""
+
     def close(self) -> None:  # noqa: B027 (most have nothing to close)
         """Ends the processes that the backend keeps between boxes."""
 
@@ -176,6 +186,7 @@ class WarmBackend(Backend):
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._starting: socket.socket | None = None  # the control socket of a warm process that is not warm yet
+        self._has_all: socket.socket | None = None  # the control socket of a warm process that has imported everything
         self._lock = threading.RLock()
         atexit.register(self.close)
 
@@ -208,6 +219,21 @@ class WarmBackend(Backend):
         except OSError as error:
             raise self._refused(error) from error
         super().probe()
+
+    def import_all(self) -> None:
+        """See `Backend.import_all`; once for a warm process."""
+        with self._lock:
+            control = self._warm()
+            if self._has_all is control:
+                return
+            status, status_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with status, status_inside:
+                descriptor = array.array("i", [status_inside.fileno()])
+                control.sendmsg([b"import all"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptor)])
+                status.settimeout(START_S)
+                if status.recv(16) != b"imported":
+                    raise EOFError("the warm process failed to import what boxes share")
+            self._has_all = control
 
     def start(self, limits: Limits) -> Box:
         """A new box; restarts the warm process if it died.

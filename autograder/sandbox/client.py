@@ -78,9 +78,11 @@ class SandboxClient:
         self._functions: list[Callable[..., Any]] = []
         self.callback_errors: list[Exception] = []  # raised by the grader's own functions during calls
         self._most = ANSWER_BYTES
+        self._is_metered = self._is_timed = False
 
     def __enter__(self) -> SandboxClient:
         self._box = self.backend.start(self.limits)
+        self._is_metered, self._is_timed = bool(self._box.group.kind), self._box.is_timed
         self._end = time.monotonic() + self.limits.wall_s
         return self
 
@@ -202,8 +204,13 @@ class SandboxClient:
 
     @property
     def is_metered(self) -> bool:
-        """Whether a control group counts what the box uses."""
-        return self._box is not None and bool(self._box.group.kind)
+        """Whether a control group counts what the box uses, or did until the code ended it."""
+        return self._is_metered
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether `usage` has the processor time of everything in the box, or did until the code ended it."""
+        return self._is_timed
 
     def steady_memory(self) -> None:
         """From here on the box's C library keeps no large block that was freed, which `measure` would count."""

@@ -34,6 +34,11 @@ class ColdBox(Box):
             return "memory", "the code was stopped, most likely because it used more memory than it may"
         return "crash", f"the process exited with status {code}"
 
+    @property
+    def is_timed(self) -> bool:
+        """See `Box.is_timed`: the processes of an engine's box are no children of the command that runs it."""
+        return bool(self.group.kind)
+
     def stop(self) -> None:
         """Removes the box by the engine's own command, then ends our own processes. Safe to call twice."""
         super().stop()

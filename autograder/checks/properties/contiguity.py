@@ -11,6 +11,8 @@ from torch.utils._pytree import tree_map
 from autograder.checks.probe import Case, Check, Draw, Probe
 from autograder.checks.properties._probes import Cases, value_probe
 
+LAYOUT = "non-contiguous inputs"  # the check's name
+
 
 def contiguity(cases: Cases, weight: float = 1.0, scatter_ids: bool = False) -> Check:
     """The same values from inputs that are non-contiguous views; `scatter_ids`: not only those of floats."""
@@ -19,7 +21,7 @@ def contiguity(cases: Cases, weight: float = 1.0, scatter_ids: bool = False) -> 
         """The reference gets the same non-contiguous views."""
         return [value_probe(_scattered(case, scatter_ids), reference) for case in cases(draw)]
 
-    return Check("non-contiguous inputs", probes, weight, property="dtypes")
+    return Check(LAYOUT, probes, weight, property="dtypes")
 
 
 def _scattered(case: Case, ids: bool) -> Case:

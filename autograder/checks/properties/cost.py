@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
+from autograder.checks.clock import reference_box
 from autograder.checks.compare import compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
@@ -25,6 +26,10 @@ DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest div
 GROWTH, DOUBLING = 8, 2.8  # limits for the time at four times and at twice the length; linear cost gives 4 and 2
 SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # smaller differences are ignored: one-time costs and rounding
 HELD_BYTES = 80 << 20  # before the call: a notebook with plots holds half of it, a table of all pairs 100 MB
+# Code that idles on shorter inputs makes any cost look linear. So there is a limit that does not depend on growth, at
+# FAR times the longest length: BOUND times the reference's time. A loop over positions in Python takes half of that.
+FAR, BOUND = 2, 150
+PLOTS_BYTES = 52 << 20  # what is held beyond a notebook with plots counts as if the call had made it
 TRIES = 3  # measurements of a time that is too long; noise is not expected three times
 WITHIN_LIMIT, TOO_EXPENSIVE, OTHER_VALUES = "within the limit", "too expensive", "other values"
 
@@ -55,7 +60,8 @@ def cost(
                     if all(counts.get(name, 0) <= most for name, most in allowed.items())
                     else TOO_EXPENSIVE
                 )
-            return measure_box(subject, case, measure_at, seed, reference, sentence)
+            found = measure_box(subject, case, measure_at, seed, reference)
+            return found if found != WITHIN_LIMIT else _bounded(subject, case, FAR * measure_at, seed, reference)
 
         return [Probe(ask, small)]
 
@@ -77,7 +83,7 @@ def _counts(case: Case, subject: Any) -> dict[str, int]:
 
 
 def measure_box(
-    student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
+    student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any
 ) -> str:
     """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES, from the control group's measurements at three lengths.
 
@@ -99,7 +105,8 @@ def measure_box(
     if found is None:
         return OTHER_VALUES
     used, size = found
-    if used.grown_bytes > SLACK_BYTES + ROOM**2 * size or used.held_bytes > HELD_BYTES:
+    own_bytes = used.grown_bytes + max(0, used.held_bytes - PLOTS_BYTES)
+    if own_bytes > SLACK_BYTES + ROOM**2 * size or used.held_bytes > HELD_BYTES:
         return TOO_EXPENSIVE  # a table that was made before the call is not seen to grow
     student.keep_freed_memory()
     for turn in range(1, TRIES + 1):
@@ -108,6 +115,24 @@ def measure_box(
         if len(seconds) < len(spent):
             return OTHER_VALUES
         if not _grows(seconds[1:]):
+            return WITHIN_LIMIT
+    return TOO_EXPENSIVE
+
+
+def _bounded(student: SandboxClient, case: Callable[[Draw, int], Case], length: int, seed: int, reference: Any) -> str:
+    """WITHIN_LIMIT if one of some calls at this length takes at most BOUND times the reference's time in a box of its
+    own, TOO_EXPENSIVE, or OTHER_VALUES."""
+    reference = without_device(reference)
+    cases = [case(Draw(seed, "far", turn, reference=reference), length) for turn in range(TRIES)]
+    with reference_box(student, reference) as known:
+        known.keep_freed_memory()
+        found = [_measured(known, one, one.value(reference)) for one in cases]
+    most = SLACK_S + BOUND * min(used.cpu_s for used, _ in filter(None, found))
+    for one in cases:
+        measured = _measured(student, one, one.value(reference))
+        if measured is None:
+            return OTHER_VALUES
+        if measured[0].cpu_s <= most:
             return WITHIN_LIMIT
     return TOO_EXPENSIVE
 

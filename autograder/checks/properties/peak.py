@@ -99,7 +99,7 @@ def peak(
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN_LIMIT if largest <= ONE * allowed and together <= ALL * allowed else TOO_EXPENSIVE
-            return measure_box(subject, long, measure_at, seed, reference, sentence)
+            return measure_box(subject, long, measure_at, seed, reference)
 
         return [Probe(ask, case)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -21,8 +21,9 @@ from torch.utils._pytree import tree_flatten
 from autograder.checks import afterwards
 from autograder.checks.compare import Tolerance, compare
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Case, Check, Probe, answer_with_size
+from autograder.checks.probe import Case, Check, CheckFault, Probe, answer_with_size
 from autograder.checks.properties._probes import Cases
+from autograder.checks.reference import parameters_of
 
 NOTHING: dict[str, list[Any]] = {"arguments": [], "random numbers": [], "settings": [], "library": []}
 SEED = 20170612  # known seed, so that the grader knows the next random numbers in a box
@@ -45,7 +46,7 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
 def _probe(case: Case, reference: Any) -> Probe:
     """The question about this case. The right answer is always NOTHING: it never depends on what else goes on in the
     grader's process. The reference only tells how large an answer may be."""
-    ask = partial(_traces, case)
+    ask = partial(_traces, case, parameters_of(case, reference))
     return Probe(ask, case, size=answer_with_size(ask, reference)[1], answer=NOTHING)
 
 
@@ -69,11 +70,12 @@ def _source() -> str:
     return Path(afterwards.__file__).read_text(encoding="utf-8")
 
 
-def _traces(case: Case, subject: Any) -> dict[str, Any]:
-    """What the call changed, judged by later computations."""
+def _traces(case: Case, names: Sequence[str], subject: Any) -> dict[str, Any]:
+    """What the call changed, judged by later computations; `names`: of its positional arguments."""
     subject.bind(_source(), afterwards.NAMES)
     own = isinstance(getattr(subject, "subject", subject), LocalSubject)
-    return _traces_here(case, subject) if own else _traces_in_box(case, subject)
+    found = _traces_here(case, subject) if own else _traces_in_box(case, subject)
+    return {**found, "arguments": [names[one] if isinstance(one, int) else one for one in found["arguments"]]}
 
 
 def _traces_in_box(case: Case, subject: Any) -> dict[str, Any]:
@@ -229,13 +231,11 @@ def _as_before() -> Iterator[None]:
 def _explain(expected: Any, actual: dict[str, Any]) -> str:
     """What the call left behind. Raises RuntimeError if that is nothing: then the fault is the grader's own."""
     if actual["arguments"]:
-        argument = actual["arguments"][0]
-        named = f"argument {argument + 1}" if isinstance(argument, int) else f"the argument `{argument}`"
-        return f"the call changes its own input ({named}); the caller still needs it"
+        return f"the call changes its own input (the argument `{actual['arguments'][0]}`); the caller still needs it"
     if actual["random numbers"]:
         return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
     if actual["settings"]:
         return f"the call changes a global setting of torch ({', '.join(actual['settings'])})"
     if actual["library"]:
         return "your code replaces functions of torch; other code in the process gets other results"
-    raise RuntimeError(f"the call leaves nothing behind, but {expected} was expected: the grader was disturbed")
+    raise CheckFault(f"the call leaves nothing behind, but {expected} was expected: the grader was disturbed")

@@ -17,15 +17,29 @@ def _lines(proc: int, path: str) -> list[str]:
 
 
 def descendants(proc: int, pid: int) -> list[int]:
-    """Every process below `pid`."""
+    """Every process below `pid`. A process that a thread forked is listed with that thread alone."""
     found: list[int] = []
     waiting = [pid]
     while waiting:
         parent = waiting.pop()
-        children = [int(word) for line in _lines(proc, f"{parent}/task/{parent}/children") for word in line.split()]
+        lines = [line for thread in _threads(proc, parent) for line in _lines(proc, f"{parent}/task/{thread}/children")]
+        children = [int(word) for line in lines for word in line.split()]
         found += children
         waiting += children
     return found
+
+
+def _threads(proc: int, pid: int) -> list[str]:
+    try:
+        folder = os.open(f"{pid}/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
+    except OSError:
+        return []  # the process ended
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []  # it is ending
+    finally:
+        os.close(folder)
 
 
 def memory_bytes(proc: int, pids: list[int]) -> int:

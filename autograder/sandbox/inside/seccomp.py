@@ -47,7 +47,8 @@ WITHOUT_NAMESPACES: dict[str, tuple[int | None, int | None]] = {
 }  # fmt: skip
 # refused without control groups: memory that belongs to no process and so could not be counted
 UNCOUNTED: dict[str, tuple[int | None, int | None]] = {"memfd_create": (319, 279), "shmget": (29, 194)}
-PRLIMIT = (302, 261)
+PRLIMIT, SIGACTION = (302, 261), (13, 134)
+SIGCHLD = 17
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "ioctl": (16, 29)}
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -77,8 +78,8 @@ def _sockets(number: int) -> list[Instruction]:
 def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) -> list[Instruction]:
     """The filter for one architecture. Raises KeyError for one that has no table.
 
-    `isolate` "landlock" also refuses what only namespaces would confine, `uncounted` memory that only a control group
-    would count.
+    `isolate` "landlock" also refuses what only namespaces would confine, `uncounted` memory and time that only a
+    control group would count: the time of children whose end a process ignores is nobody's.
     """
     column = list(AUDIT_ARCH).index(machine) if machine in AUDIT_ARCH else -1
     steps = [_step(LOAD, ARCH), _step(EQUAL, AUDIT_ARCH[machine], 1, 0), _step(RETURN, KILL), _step(LOAD, NUMBER)]
@@ -91,6 +92,9 @@ def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) 
         steps += _refuse(number, EPERM)
     if alone:  # a process may lower its own limits, but change no other's
         steps += [_step(EQUAL, PRLIMIT[column], 0, 4), _step(LOAD, ARGUMENT_0), _step(EQUAL, 0, 1, 0),
+                  _step(RETURN, ERRNO | EPERM), _step(RETURN, ALLOW)]  # fmt: skip
+    if uncounted:
+        steps += [_step(EQUAL, SIGACTION[column], 0, 4), _step(LOAD, ARGUMENT_0), _step(EQUAL, SIGCHLD, 0, 1),
                   _step(RETURN, ERRNO | EPERM), _step(RETURN, ALLOW)]  # fmt: skip
     steps += _refuse(SPECIAL["clone3"][column], ENOSYS)  # glibc then falls back to clone, whose flags can be read
     steps += [_step(EQUAL, SPECIAL["clone"][column], 0, 4), _step(LOAD, ARGUMENT_0),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.attacks import command, stage
+from autograder.attacks import command, race, stage
 from autograder.attacks.stage import LIMITS, Machine, attacks, descendants
 from autograder.attacks.trial import adopt_orphans
 from autograder.cli import main
@@ -68,11 +68,15 @@ def test_an_attack_that_wins_is_said_to_have_won(tmp_path, temporary, monkeypatc
         (tmp_path / "hostile/files").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"hostile/files/{name}.py").write_text(text)
     monkeypatch.setattr(stage, "HOSTILE", tmp_path / "hostile")
+    monkeypatch.setattr(race, "CLOCK", tmp_path / "clock")
+    (tmp_path / "clock").mkdir()
+    (tmp_path / "clock/quick.py").write_text('"""Is quick."""\n\ndef scores(x, w):\n    return (x @ w).softmax(-1)\n')
     assert run("--all") == 1
     printed = capsys.readouterr().out
     assert "✗ files-opens: paid 1 of 1, but it is worth 0" in printed and "Finds the door open." in printed
     assert "✓ files-shut: held" in printed
-    assert "1 of 2 attacks got nothing; 1 fault: do not grade here" in printed
+    assert "✗ clock-quick: passed as quick" in printed
+    assert "1 of 3 attacks got nothing; 2 faults: do not grade here" in printed
 
 
 def test_a_sandbox_that_isolates_nothing_is_found_out(temporary):
@@ -121,7 +125,7 @@ def test_what_would_harm_the_machine_is_played_only_when_all_is_asked_for():
     few, every = command.chosen(False), command.chosen(True)
     assert {attack.family for attack in few} >= {"files", "network", "processes", "scoring", "kernel", "frames"}
     assert len(few) > 20 and not any(attack.harm for attack in few)
-    assert len(every) == len(attacks()) and any(attack.harm for attack in every)
+    assert len(every) == len(attacks() + race.tricks()) and any(attack.harm for attack in every)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 from autograder import doctor, sandbox
 from autograder.api import Limits
@@ -139,6 +140,43 @@ def test_what_few_boxes_use_is_imported_in_a_pause_or_after_the_first_boxes(monk
         assert imported == []
         zygote.import_later(theirs, zygote.SOON, list(zygote.LATER))
         assert imported == list(zygote.LATER)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+def test_a_box_that_is_asked_for_what_it_holds_finds_all_of_it_imported():
+    """The first call of a checkpoint would import torch's compiler, 70 MB, which are not the answer's."""
+    backend = sandbox.choose()
+    backend.import_all()
+    backend.import_all()  # once is enough
+    with SandboxClient(backend) as student:
+        outcome = student.run_cells([Cell("a", CHECKPOINT)])[0]
+        assert outcome.error is None
+        student.steady_memory()
+        with student.measure() as used:
+            new = student.call("new_modules")
+    assert not any(name.startswith(("torch._dynamo", "torch.fx", "sympy")) for name in new) and len(new) < 10, new
+    if student.is_metered:
+        assert used.grown_bytes < 16 << 20
+
+
+def test_a_box_converts_half_precision():
+    """torch reads /proc/cpuinfo at the first conversion, and fails where there is none."""
+    with SandboxClient(sandbox.choose()) as student:
+        student.run_cells([Cell("a", "def widened(x):\n    return x.float().mean(-1)")])
+        assert torch.equal(student.call("widened", torch.ones(2, 3, dtype=torch.float16)), torch.ones(2))
+
+
+CHECKPOINT = """
+import sys, torch
+from torch.utils.checkpoint import checkpoint
+
+def new_modules():
+    before = set(sys.modules)
+    x = torch.ones(2, requires_grad=True)
+    checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
+    torch.optim.SGD([x]).step()
+    return sorted(name for name in set(sys.modules) - before if name.startswith(("torch.", "sympy")))
+"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
