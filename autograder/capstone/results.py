@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.feedback.files import replace_text
 from tfkit_course.small_file import SUBMISSION_BYTES, read_notebook_cells, read_small_text, reason
 
 FILE = "capstone.json"
@@ -40,13 +39,17 @@ def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) ->
     found = read(course)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     found.setdefault(assignment, {})[student] = {**result, "at": now}
-    handle, name = tempfile.mkstemp(dir=course, prefix=f".{FILE}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(found, stream, indent=1, sort_keys=True)
-        Path(name).replace(course / FILE)  # atomic
-    finally:
-        Path(name).unlink(missing_ok=True)
+    _write(course, found)
+
+
+def remove(course: Path, student: str) -> None:
+    """Remove all results of one student."""
+    found = read(course)
+    _write(course, {name: {who: one for who, one in rows.items() if who != student} for name, rows in found.items()})
+
+
+def _write(course: Path, found: dict[str, dict[str, dict[str, Any]]]) -> None:
+    replace_text(course / FILE, json.dumps(found, indent=1, sort_keys=True), mode=0o600)
 
 
 def read(course: Path) -> dict[str, dict[str, dict[str, Any]]]:

@@ -7,7 +7,7 @@ import importlib.util
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +56,7 @@ class Bundle:
     """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker.
 
     `predictions`: the names of those that the student made, of the ones that a released notebook gives points for.
+    `questions`: what the student answered about their code, by exercise, where a released notebook gives points for it.
     """
 
     key: Key
@@ -63,6 +64,7 @@ class Bundle:
     released: dict[str, ReleasedNotebook]
     settings: dict[str, dict[str, Any]]
     predictions: tuple[str, ...] = ()
+    questions: Mapping[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """The bundle, to be sent or stored."""
@@ -78,6 +80,7 @@ class Bundle:
             {name: released_from(one) for name, one in raw["released"].items()},
             raw["settings"],
             tuple(raw.get("predictions", ())),  # a grader of an older version sends none; its checks are refused
+            raw.get("questions", {}),
         )
 
 
@@ -104,11 +107,16 @@ def unpack(data: bytes) -> Any:
     return parse_json(text.decode("utf-8"), MOST_VALUES)
 
 
-def hash_of_submission(submitted: dict[str, SubmittedNotebook], predictions: Sequence[str] = ()) -> str:
-    """A hash that is the same for the same notebooks and predictions made, whenever they were submitted."""
+def hash_of_submission(
+    submitted: dict[str, SubmittedNotebook], predictions: Sequence[str] = (), questions: Mapping[str, Any] | None = None
+) -> str:
+    """A hash that is the same for the same notebooks, predictions made and questions answered, whenever they were
+    submitted.
+    """
     notebooks = [[name, one.text, one.unreadable, *_missing(one)] for name, one in sorted(submitted.items())]
     made = [json.dumps(predictions).encode()] if predictions else []  # with none, records of older versions still count
-    return _digest(json.dumps(notebooks).encode(), *made)
+    told = [b"questions" + json.dumps(questions, sort_keys=True).encode()] if questions else []
+    return _digest(json.dumps(notebooks).encode(), *made, *told)
 
 
 def _missing(submitted: SubmittedNotebook) -> list[str]:

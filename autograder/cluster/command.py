@@ -134,7 +134,8 @@ class GradingRun:
         self.console.print(f"all {len(self.submissions)} submissions are graded already")
         old = sum(current[key.student].checks != key.checks for key in self.submissions)
         if old:
-            self.console.print(f"{old} of them with other checks: --regrade shows what would change")
+            self.console.print(f"{old} of them with other checks: `autograder verify --upgraded` says who would gain "
+                               "or lose, --regrade changes the grades")  # fmt: skip
         with GradebookWriter(self.course) as writer:
             found = total_changes(writer.totals())
             if not found:

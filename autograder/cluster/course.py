@@ -32,9 +32,10 @@ from autograder.cluster.bundle import (
     hash_of_submission,
 )
 from autograder.cluster.grading_process import CourseKey
+from autograder.cluster.records import FILE, graded_before
 from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
 from autograder.feedback.text import one_line
-from autograder.nbgrader import config, predictions, timestamps, unfinished
+from autograder.nbgrader import config, predictions, questions, timestamps, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
@@ -84,8 +85,15 @@ class Course:
     @cached_property
     def released(self) -> dict[str, ReleasedNotebook]:
         """The notebooks of the assignment, from the gradebook. Raises BadCourse if it has no such assignment."""
-        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
-            return released_in(gradebook, self.assignment)
+        try:
+            with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+                return released_in(gradebook, self.assignment)
+        except BadCourse:
+            if count := graded_before(self.root, self.assignment):
+                raise BadCourse(f"the gradebook has no assignment {self.assignment!r}, of which {FILE} has {count} "
+                                "graded attempts: it is another one, or was lost: put a copy of it back (`autograder "
+                                "restore` writes a backup into a folder beside)") from None  # fmt: skip
+            raise
 
     @cached_property
     def checks(self) -> str:
@@ -132,7 +140,8 @@ class Course:
             remarks.append(take_renamed(folder, self.released))
         if unreadable := unreadable_files(folder):
             remarks.append(f"these may not be read and are left out: {', '.join(map(one_line, unreadable))}")
-        remarks += [self._time_remark(folder), predictions.predictions_fault(folder) if self._predictions else ""]
+        remarks += [self._time_remark(folder), predictions.predictions_fault(folder) if self._predictions else "",
+                    questions.questions_fault(folder) if self._with_questions else ""]  # fmt: skip
         return Submission(self._key(student, folder), folder, tuple(filter(None, remarks)))
 
     def _time_remark(self, folder: Path) -> str:
@@ -153,8 +162,8 @@ class Course:
         return self._students is None or student in self._students
 
     def _key(self, student: str, folder: Path) -> Key:
-        submission = hash_of_submission(self.submitted_notebooks(folder), self.answered_predictions(folder))
-        return Key(student, self.assignment, submission, self.checks)
+        handed_in = self.submitted_notebooks(folder), self.answered_predictions(folder), self.answered_questions(folder)
+        return Key(student, self.assignment, hash_of_submission(*handed_in), self.checks)
 
     def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
         """The assignment's notebooks in this folder; other files are ignored where these are there.
@@ -178,9 +187,22 @@ class Course:
     @cached_property
     def _predictions(self) -> set[str]:
         """The names of the predictions that a released notebook gives points for."""
+        return {name for text in self._sources_of(predictions.GRADE_ID) for name in predictions.prediction_names(text)}
+
+    def answered_questions(self, folder: Path) -> dict[str, Any]:
+        """The record of answers about the exercises for which a released notebook gives points for them."""
+        names = self._with_questions
+        return questions.select_exercises(questions.recorded_answers(folder), names) if names else {}
+
+    @cached_property
+    def _with_questions(self) -> set[str]:
+        """The exercises for which a released notebook gives points for answers about one's own code."""
+        return {name for text in self._sources_of(questions.GRADE_ID) for name in questions.exercise_names(text)}
+
+    def _sources_of(self, grade_id: str) -> list[str]:
+        """The sources of the released notebooks' graded cells with this id."""
         cells = [cell for one in self.released.values() for cell in one.cells if cell.grade]
-        texts = [cell.source for cell in cells if cell.name == predictions.GRADE_ID]
-        return {name for text in texts for name in predictions.prediction_names(text)}
+        return [cell.source for cell in cells if cell.name == grade_id]
 
     def graded_folder(self, student: str) -> Path:
         """Where the student's graded notebooks are, or will be."""
@@ -189,8 +211,9 @@ class Course:
     def bundle(self, submission: Submission) -> bytes:
         """The bytes that are sent to a worker."""
         submitted, made = self.submitted_notebooks(submission.folder), self.answered_predictions(submission.folder)
-        key = submission.key._replace(submission=hash_of_submission(submitted, made))
-        return Bundle(key, submitted, self.released, self.settings, made).to_bytes()
+        told = self.answered_questions(submission.folder)
+        key = submission.key._replace(submission=hash_of_submission(submitted, made, told))
+        return Bundle(key, submitted, self.released, self.settings, made, told).to_bytes()
 
 
 def settings_of(root: Path) -> AutogradeApp:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from autograder.cluster.course import BadCourse
 from autograder.cluster.job import GradingRecord
-from autograder.cluster.records import FILE
+from autograder.cluster.records import FILE, open_read_only
 
 if TYPE_CHECKING:
     from autograder.cluster.scores import Scores, StudentScores
@@ -23,7 +23,7 @@ QUERY = """select r.student, r.submission, r.at, r.result, n.regrade, c.at is no
 from records r join rounds n on n.number = r.round left join ends e on e.round = r.round
 left join commits c on c.round = r.round and c.student = r.student and c.assignment = r.assignment
   and c.submission = r.submission and c.checks = r.checks
-where r.assignment = ? order by r.student, r.at"""
+where r.assignment = ? order by r.student, r.round, r.at"""  # rounds count up even where a clock is set back
 VERIFICATIONS = "select at, verdicts, equal from verifications where assignment = ? and verdicts > 0 order by at"
 
 
@@ -83,11 +83,8 @@ def _rows_of(root: Path, query: str, name: str) -> list[tuple]:
     if not file.is_file():
         return []
     try:
-        db = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=30)
-        try:
+        with open_read_only(file) as db:
             return db.execute(query, (name,)).fetchall()
-        finally:
-            db.close()
     except sqlite3.Error as error:
         raise BadCourse(f"{file} cannot be read ({error}): are these the records of `autograder grade`?") from error
 

@@ -4,7 +4,7 @@ without other threads (`grading_process`), since torch's settings and random num
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,18 +62,23 @@ class GradingRecord:
 
 
 class KeyedExecute(BoxedExecute):
-    """BoxedExecute without the files that only the grader has: with the course's key itself, and with the names of the
-    predictions that were `answered`."""
+    """BoxedExecute without the files that only the grader has: with the course's key itself, the names of the
+    predictions that were `answered`, and the record of the answers to questions about the student's code."""
 
-    def __init__(self, secret: bytes, answered: Collection[str] = (), **kw: Any) -> None:
+    def __init__(
+        self, secret: bytes, answered: Collection[str] = (), record: Mapping[str, Any] | None = None, **kw: Any
+    ) -> None:
         super().__init__(**kw)
-        self._secret, self._predictions = secret, answered
+        self._secret, self._predictions, self._record = secret, answered, record or {}
 
     def _key(self) -> bytes:
         return self._secret
 
     def _answered(self, resources: dict) -> Collection[str]:
         return self._predictions
+
+    def _recorded(self, resources: dict) -> Mapping[str, Any]:
+        return self._record
 
 
 def warm_up() -> str:
@@ -137,7 +142,7 @@ def grade_notebook(
         mark_not_graded(nb, submitted.missing)
         return nb
     resources: dict[str, Any] = {"nbgrader": where}
-    execute = KeyedExecute(secret, bundle.predictions, config=config)
+    execute = KeyedExecute(secret, bundle.predictions, bundle.questions, config=config)
     for step in (execute, LimitOutput(config=config), CheckCellMetadata(config=config)):
         nb, resources = step.preprocess(nb, resources)
     return nb

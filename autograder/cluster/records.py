@@ -10,7 +10,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +18,9 @@ from typing import Any
 
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
+from tfkit_course.formats import RECORDS, is_newer, too_new
 
-FILE = "records.db"
-VERSION = 1  # of the tables, in the file's user_version; files from before this number have 0 and the same tables
+FILE, LOCK = "records.db", "records.lock"
 SCHEMA = """
 create table if not exists rounds (
   number integer primary key, assignment text not null, regrade integer not null, started text not null);
@@ -95,7 +95,7 @@ class Records:
     """
 
     def __init__(self, course: Path, alone: bool = True) -> None:
-        self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock = os.open(course / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if alone:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it, however it ends
@@ -108,17 +108,14 @@ class Records:
         for table in TABLES:
             for verb in ("update", "delete"):
                 self._db.execute(APPEND_ONLY.format(table=table, verb=verb))
-        self._db.execute(f"pragma user_version = {VERSION}")
+        self._db.execute(f"pragma user_version = {RECORDS.version}")
 
     def _refuse_newer(self, path: Path) -> None:
         """Raise sqlite3.DatabaseError if a later release wrote the file, whose tables this one may misread."""
         (version,) = self._db.execute("pragma user_version").fetchone()
-        if version > VERSION:
+        if is_newer(version, RECORDS):
             self.__exit__()
-            error = sqlite3.DatabaseError(
-                f"its tables have version {version}, and this release of tfkit reads {VERSION}: install the release "
-                "that wrote it"
-            )
+            error = sqlite3.DatabaseError(too_new("it", version, RECORDS))
             error.add_note(str(path))
             raise error
 
@@ -211,6 +208,25 @@ class Records:
     def add_verification(self, assignment: str, verdicts: int, equal: int) -> None:
         """Store how many verdicts were graded again, and how many of them were equal."""
         self._db.execute("insert into verifications values (?, ?, ?, ?)", (assignment, _now(), verdicts, equal))
+
+
+def open_read_only(file: Path, timeout_s: float = 30.0) -> closing[sqlite3.Connection]:
+    """A database for `with`, which closes it: it is not created where it is missing, and a writer is waited for.
+
+    Raises sqlite3.Error if it cannot be opened.
+    """
+    return closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=timeout_s))
+
+
+def graded_before(course: Path, assignment: str) -> int:
+    """How many grades of the assignment reached the gradebook, by the records of this course; 0 without any."""
+    file = course / FILE
+    if not file.is_file():
+        return 0
+    with open_read_only(file) as db:
+        there = db.execute("select count(*) from sqlite_master where name = 'commits'").fetchone()[0]
+        query = "select count(*) from commits where assignment = ?"
+        return int(db.execute(query, (assignment,)).fetchone()[0]) if there else 0
 
 
 def _now() -> str:

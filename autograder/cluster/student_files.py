@@ -13,10 +13,11 @@ from nbgrader.utils import find_all_files, rmtree
 
 from autograder.cluster.bundle import ReleasedNotebook
 from autograder.feedback.text import one_line
+from autograder.nbgrader.config import AGENTS, ASSISTANTS_LOG
 from autograder.nbgrader.rebuild import grade_id
 from autograder.nbgrader.submission import UnreadableNotebook, parse, text_of
 
-OF_NBGRADER = ("timestamp.txt", "submission_secret.txt")
+EXPECTED = ("timestamp.txt", "submission_secret.txt", AGENTS, ASSISTANTS_LOG)  # nbgrader's, and those of assistants
 MAX_NAMES = 4  # of files in a message
 FULL = (errno.ENOSPC, errno.EDQUOT)  # errors of the disk, not of a student's file
 
@@ -47,8 +48,8 @@ def unreadable_files(folder: Path) -> list[str]:
 
 
 def other_files(folder: Path, names: Collection[str]) -> list[str]:
-    """What a submission holds besides the notebooks of these names and the files that nbgrader puts into it, sorted."""
-    usual = {*(f"{name}.ipynb" for name in names), *OF_NBGRADER}
+    """What a submission holds besides the notebooks of these names and the files that belong to each, sorted."""
+    usual = {*(f"{name}.ipynb" for name in names), *EXPECTED}
     try:
         there = sorted(os.listdir(folder))
     except OSError:

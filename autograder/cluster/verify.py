@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,15 +15,16 @@ from rich.console import Console
 
 from autograder.cluster import pool as pools
 from autograder.cluster.bundle import Key
-from autograder.cluster.changes import Change, changes, current_verdicts
+from autograder.cluster.changes import MIN_CHANGE, Change, changes, current_verdicts
 from autograder.cluster.course import BadCourse, Course, Submission, settings_of, students_in
 from autograder.cluster.pool import GradingTask, Pool
 from autograder.cluster.records import Records
-from autograder.nbgrader.timestamps import MAX_BYTES
+from autograder.nbgrader import timestamps
 from tfkit_course.interrupt import Interrupt
 from tfkit_course.small_file import read_small
 
 SAMPLE = 20  # submissions of an assignment, if nobody says how many
+NUMBERS = re.compile(r"\d+(\.\d+)?(e-?\d+)?")
 STOPPED = 130
 
 
@@ -31,7 +34,8 @@ class VerifyOptions:
 
     course: Path
     assignment: str | None = None
-    sample: int = SAMPLE
+    sample: int | None = None  # by default SAMPLE; of what an earlier release graded, all
+    upgraded: bool = False  # of these alone: who would gain or lose by grading again
     workers: int | None = None
     scheduler: str | None = None
     device: str | None = None
@@ -73,6 +77,29 @@ class SecondGrading:
         )
 
 
+class RegradePreview(SecondGrading):
+    """What grading with the checks of this release would change, of what was graded with others."""
+
+    def lines(self) -> Iterator[str]:
+        """A line for each exercise whose points would change, then how many students would gain and lose."""
+        self.differences = [one for one in self.differences if one.before != one.after]  # a check may have a new name
+        yield from super().lines()
+
+    @property
+    def summary(self) -> str:
+        """How many students would gain, lose, and wait for a person."""
+        sums, waits = defaultdict[str, float](float), set[str]()
+        for one in self.differences:
+            if NUMBERS.fullmatch(one.before) and NUMBERS.fullmatch(one.after):
+                sums[one.student] += float(one.after) - float(one.before)
+            else:
+                waits.add(one.student)
+        gain, lose = sum(one > MIN_CHANGE for one in sums.values()), sum(one < -MIN_CHANGE for one in sums.values())
+        also = f", {len(waits)} have an exercise that one of the two did not grade" if waits else ""
+        return (f"{self.assignment}: {self.submissions} submissions were graded with other checks; graded with these, "
+                f"{gain} students would gain points and {lose} would lose some{also}")  # fmt: skip
+
+
 def verify(options: VerifyOptions, console: Console) -> int:
     """Returns 0 if all verdicts are the same, 1 if one differs, 2 if a submission could not be graded again.
 
@@ -84,14 +111,19 @@ def verify(options: VerifyOptions, console: Console) -> int:
     except KeyboardInterrupt:
         return STOPPED
     compared = [one for one in found if one is not None]
+    if not compared and options.upgraded:
+        console.print("nothing was graded with other checks than those of this release")
+        return 0
     if not compared:
         raise BadCourse(f"nothing to verify in {options.course}: no submission is graded, or all have changed since")
     return 1 if any(one.differences for one in compared) else 2 if any(one.failures for one in compared) else 0
 
 
-def compare(course: Course, submissions: Sequence[Submission], pool: Pool) -> SecondGrading:
+def compare(
+    course: Course, submissions: Sequence[Submission], pool: Pool, kind: type[SecondGrading] = SecondGrading
+) -> SecondGrading:
     """Grade these submissions again in `pool`, and compare with the verdicts in their graded notebooks."""
-    found = SecondGrading(course.assignment)
+    found = kind(course.assignment)
     work = (GradingTask(one.key, lambda one=one: course.bundle(one)) for one in submissions)  # type: ignore[misc]
     for done in pool.grade(work, course.secret):
         if done.record is None:
@@ -122,10 +154,12 @@ def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt
     """The comparison, printed and stored; None if no submission can be compared."""
     course = Course(options.course, assignment, options.device)
     with Records(course.root, alone=False) as records:
-        graded, left_out = _comparable(course, records.current_keys(assignment))
+        graded, other, left_out = _comparable(course, records.current_keys(assignment))
+        if options.upgraded:
+            return _upgraded(options, course, other, console, interrupt)
         for line in left_out:
             console.print(f"{assignment}: {line}", markup=False, soft_wrap=True)
-        chosen = sample(graded, options.sample)
+        chosen = sample(graded, options.sample or SAMPLE)
         if not chosen:
             return None
         with interrupt.interruptible(), _pool(options, course, len(chosen), console, interrupt) as pool:
@@ -136,39 +170,54 @@ def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt
     return found
 
 
-def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submission], list[str]]:
-    """The submissions whose grades are of this version of checks and of what is submitted now; why others are not."""
+def _upgraded(
+    options: VerifyOptions, course: Course, other: list[Submission], console: Console, interrupt: Interrupt
+) -> SecondGrading | None:
+    """What would change of those that were graded with other checks, printed; None if there are none."""
+    chosen = sample(other, options.sample or len(other))
+    if not chosen:
+        return None
+    with interrupt.interruptible(), _pool(options, course, len(chosen), console, interrupt) as pool:
+        found = compare(course, chosen, pool, RegradePreview)
+    for line in found.lines():
+        console.print(line, markup=False, soft_wrap=True)
+    return found
+
+
+def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submission], list[Submission], list[str]]:
+    """The submissions whose grades are of this version of checks and of what is submitted now; those of other checks;
+    and why any are left out."""
     graded: list[Submission] = []
-    new = other = waiting = 0
+    other: list[Submission] = []
+    new = waiting = 0
     for one in course.submissions():
         key, verdicts = current.get(one.key.student), current_verdicts(course, one.key.student).values()
-        is_new = _is_newer(course, one) if key is None else key.submission != one.key.submission
+        graded_folder = course.graded_folder(one.key.student)
+        is_new = is_resubmitted(one.folder, graded_folder) if key is None else key.submission != one.key.submission
         if is_new or not verdicts:
             new += 1
         elif key is not None and key.checks != one.key.checks:
-            other += 1
+            other.append(one)
         elif all(verdict["status"] == "not_graded" for verdict in verdicts):
             waiting += 1
         else:
             graded.append(one)
     reasons = [
         (new, "are not graded yet"),
-        (other, "were graded with other checks (`autograder grade --regrade`)"),
+        (len(other), "were graded with other checks (`autograder verify --upgraded` shows what would change)"),
         (waiting, "wait for a person"),
     ]
-    return graded, [f"{number} submissions {why}: left out" for number, why in reasons if number]
+    return graded, other, [f"{number} submissions {why}: left out" for number, why in reasons if number]
 
 
-def _is_newer(course: Course, submission: Submission) -> bool:
-    """Whether a submission that `nbgrader autograde` graded has another time than its graded copy."""
-    times = [folder / "timestamp.txt" for folder in (submission.folder, course.graded_folder(submission.key.student))]
-    submitted, graded = map(_content, times)
-    return submitted != graded
+def is_resubmitted(submitted: Path, graded: Path) -> bool:
+    """Whether a submission has another time than its graded copy, both given by their folders."""
+    return _content(submitted / timestamps.FILE) != _content(graded / timestamps.FILE)
 
 
 def _content(path: Path) -> bytes:
     try:
-        return read_small(path, MAX_BYTES)
+        return read_small(path, timestamps.MAX_BYTES)
     except OSError:  # there is none, or nothing that could be a time
         return b""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
+from tfkit_course.formats import notebook_fault
 from tfkit_course.small_file import SUBMISSION_BYTES, notebook_cells, parse_json, read_small, reason
 
 
@@ -43,6 +44,8 @@ def read_notebook(file: Path) -> tuple[dict[str, Any], str]:
         notebook_cells(notebook)
     except ValueError:
         raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again") from None
+    if fault := notebook_fault(notebook):
+        raise BadInput(f"{file}: {fault}")
     return notebook, text
 
 

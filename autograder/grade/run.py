@@ -19,11 +19,15 @@ from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
 from autograder.credit import distance
 from autograder.diagnosis import misconceptions
-from autograder.diagnosis.diagnose import Misconception, diagnose, subject_of
-from autograder.diagnosis.kinds import kind
+from autograder.diagnosis.claims import rephrase_untrue_sentences
+from autograder.diagnosis.compose import subject_of
+from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose
+from autograder.diagnosis.kinds import explain
+from autograder.diagnosis.refute import is_refuted
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
+from autograder.exercises.section import section_of
 from autograder.feedback.translate import title_of
 from autograder.grade.verdict import (
     Attempt,
@@ -34,12 +38,14 @@ from autograder.grade.verdict import (
     verdict_of,
 )
 from autograder.localize.fault import localize_fault
+from autograder.localize.question import question_of_result
 from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.settings.credit import DEFAULT, CreditRule
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended, after the first box; each costs the time of one
+SEARCH_CALL_S = 1.0  # processor time of a call of a changed program; those that never end are many
 LONGEST_ANSWER = 20_000  # characters of code in which known edits are looked for; the search is quadratic
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
@@ -72,20 +78,13 @@ class Grader:
     killer_cells: set[str] = field(default_factory=set)
     ended_by: set[str] = field(default_factory=set, init=False)
     stop_after: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
+    explain: bool = True  # whether a failed answer is explained; without, its points are those that its checks earn
     _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
         """The verdict; where the grader itself fails, the verdict is `not_graded` with the reason."""
         seed = seed_for(self.key, self.submission, exercise) if self.seed is None else self.seed
-        verdict = Verdict(
-            exercise=exercise.id,
-            status="not_graded",
-            score=0.0,
-            max_score=exercise.points,
-            seed=seed,
-            sandbox=self.backend.name,
-            title=title_of(exercise),
-        )
+        verdict = self._without_outcome(exercise, seed)
         try:
             where, lack = devices.choose(self.device, self.backend)
             if where == "cuda" and lack:
@@ -94,14 +93,27 @@ class Grader:
         except Exception as error:  # a fault of the grader: it must not cost the student points
             return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
 
+    def _without_outcome(self, exercise: Exercise, seed: int) -> Verdict:
+        """A verdict that only says what is graded, and how."""
+        return Verdict(
+            exercise=exercise.id,
+            status="not_graded",
+            score=0.0,
+            max_score=exercise.points,
+            seed=seed,
+            sandbox=self.backend.name,
+            title=title_of(exercise),
+            section=section_of(exercise),
+        )
+
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
         """The verdict of the attempt that counts; `lack` says why nothing was run on a GPU."""
-        return verdict_of(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights, self.credit)
+        found = verdict_of(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights, self.credit)
+        return found if self.explain else replace(found, hint=None)  # nobody looked for a name
 
     def examine(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
         """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
-        verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
-                          sandbox=self.backend.name, device="cpu", title=title_of(exercise))  # fmt: skip
+        verdict = replace(self._without_outcome(exercise, seed), device="cpu")
         attempt = self._decisive(exercise, verdict)
         return verdict_of(exercise, verdict, attempt, CPU_ALONE, self.weights, self.credit), attempt
 
@@ -148,6 +160,8 @@ class Grader:
         read them there, and tell what they read in any exception or value, so the attempt is `withheld`.
         """
         own = {source.id for source in self.sources if source.exercise == exercise.id}
+        if any(check.property == "cost" for check in checks):
+            self.backend.import_all()  # so that no module counts as memory that the code holds
         lost: CellOutcome | None = None
         while lost is None or lost.id not in own:
             with SandboxClient(self.backend, self.limits) as student:
@@ -197,6 +211,8 @@ class Grader:
 
         `right`: symbols of earlier exercises that are not at fault, since references in their place change nothing.
         """
+        if not self.explain:
+            return attempt
         if attempt.passed and not override and isinstance(student, SandboxClient) and verdict.device == "cpu":
             cells = [s for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup]
             own = {s.id for s in cells if s.exercise}
@@ -207,11 +223,15 @@ class Grader:
         if isinstance(student, SandboxClient):  # first, so that what only helps can't change points
             self._measure_distance(attempt, student, exercise, verdict, override)
         if not attempt.withheld:
-            self._find_example(attempt, student, exercise, verdict)
-        self._describe(attempt, student, exercise, verdict)
+            with _best_effort(exercise):
+                self._find_example(attempt, student, exercise, verdict)
+        with _best_effort(exercise):
+            self._describe(attempt, student, exercise, verdict)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
-            self._localize(attempt, student, exercise, _replaced(exercise, override), right)
-            self._recognise(attempt, student, exercise)
+            with _best_effort(exercise):
+                self._localize(attempt, student, exercise, _replaced(exercise, override), right)
+            with _best_effort(exercise):
+                self._recognise(attempt, student, exercise)
         return attempt
 
     def _find_example(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
@@ -224,12 +244,26 @@ class Grader:
         attempt.findings = shrink_counterexample(attempt.findings, subject, reference, right)
 
     def _describe(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
-        """Find what can be said of a mistake without a name, for which the student's code is asked again."""
-        if attempt.named is not None or attempt.withheld or stopped_early(attempt):
-            return
-        if len(unwritten_symbols(exercise, attempt.findings)) < len(exercise.symbols):
-            subject, reference = _on_device(verdict.device, student, reference_of(exercise))
-            attempt.explanation = kind(exercise, attempt.findings, reference, subject) or ""
+        """Take back a name that fresh answers refute, and find what can be said of a mistake without one. Of a named
+        mistake nothing is said that the code shows to be otherwise."""
+        if not attempt.withheld and not stopped_early(attempt):
+            self._explain(attempt, student, exercise, verdict)
+        source = "\n\n".join(self._answer_of(exercise).values())
+        attempt.named = attempt.named and rephrase_untrue_sentences(exercise, attempt.named, source)
+        attempt.partly_named = attempt.partly_named and rephrase_untrue_sentences(
+            exercise, attempt.partly_named, source
+        )
+
+    def _explain(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
+        subject, reference = _on_device(verdict.device, student, reference_of(exercise))
+        if attempt.named is not None and is_refuted(exercise, attempt.named, attempt.findings, reference, subject):
+            attempt.named = None
+        if attempt.named is None and len(unwritten_symbols(exercise, attempt.findings)) < len(exercise.symbols):
+            found = explain(exercise, attempt.findings, reference, subject)
+            if isinstance(found, Misconception):
+                attempt.partly_named = found
+            else:
+                attempt.explanation = found or ""
 
     def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[QuestionSet]:
         """The questions of these checks, with the reference's answers."""
@@ -245,8 +279,13 @@ class Grader:
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
         own = {source.id for source in self.sources if source.exercise == exercise.id}
-        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own)
-        attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
+        example = None if attempt.withheld else counterexample(exercise, attempt.findings)
+        found = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own, example)
+        attempt.departure = found
+        attempt.relation = found.pop("relation") if found else ""
+        attempt.question = found.pop("question") if found else None
+        if attempt.question is None and not attempt.withheld:
+            attempt.question = question_of_result(attempt.findings, example)
 
     def _measure_distance(
         self, attempt: Attempt, student: SandboxClient, exercise: Exercise, verdict: Verdict, override: list[Exercise]
@@ -264,12 +303,24 @@ class Grader:
             with other._attempt(exercise, checks, verdict, override) as (tried, _):
                 return None if tried.missing else tried.findings
 
-        def ask_fresh() -> list[Finding]:
-            """The student's answers to new questions."""
+        def ask_fresh(core: bool) -> list[Finding]:
+            """The student's answers to new questions, of ordinary checks or of the others."""
             (subject,) = _on_device(verdict.device, student)
-            return distance.fresh_findings(exercise, checks, subject, verdict.seed)
+            return distance.fresh_findings(exercise, checks, subject, verdict.seed, core)
 
-        program = distance.StudentProgram(self._answer_of(exercise), run_with, ask_fresh, self.weights)
+        @contextmanager
+        def open_box() -> Iterator[SandboxClient | None]:
+            """A new box with the student's cells, for short calls, where nothing runs on another device."""
+            if verdict.device != "cpu":
+                yield None
+                return
+            with SandboxClient(self.backend, replace(self.limits, call_s=SEARCH_CALL_S)) as box:
+                self._run_cells(box, exercise)
+                if override:
+                    box.bind(injected_modules.source(override)[0], _replaced(exercise, override))
+                yield box
+
+        program = distance.StudentProgram(self._answer_of(exercise), run_with, ask_fresh, self.weights, open_box)
         try:
             attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
@@ -318,6 +369,15 @@ class Grader:
                 continue
             return f": {_located(source.text, outcome)}"
         return ""
+
+
+@contextmanager
+def _best_effort(exercise: Exercise) -> Iterator[None]:
+    """What explains a failed answer may fail: that is logged, and the verdict is the same without it."""
+    try:
+        yield
+    except Exception:  # what a student wrote may break an explanation in any way; the checks' points are sure
+        logging.getLogger(__name__).warning("a failed answer to %s is not explained", exercise.id, exc_info=True)
 
 
 def _is_used(symbol: str, text: str) -> bool:
@@ -410,7 +470,7 @@ def sources_of(nb: Any) -> list[CellSource]:
         if (
             cell.get("cell_type") != "code"
             or tfkit.get("missing")
-            or tfkit.get("role") in ("demo", "experiment", "predict", "check")
+            or tfkit.get("role") in ("demo", "experiment", "predict", "check", "hunt", "hunt-answer", "ask", "recall")
         ):
             continue
         text = cell.get("source", "")

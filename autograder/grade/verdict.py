@@ -35,7 +35,9 @@ class Attempt:
     step: str | None = None  # the first of several layers that goes wrong
     departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
     relation: str = ""  # of the value there to the right one
+    question: dict[str, Any] | None = None  # about the example; see localize.question
     named: Misconception | None = None  # the collected misconception that it shows
+    partly_named: Misconception | None = None  # a collected mistake, with what is wrong besides
     explanation: str = ""  # what else can be said of it
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
     distance: Distance | None = None  # how few known edits lead to a right answer, if that was verified
@@ -97,7 +99,7 @@ def verdict_of(
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
     if blind is not None:  # the check that decides could not be run
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
-    found, stopped = attempt.named or attempt.recognised, stopped_early(attempt)
+    found, stopped = attempt.named or attempt.recognised or attempt.partly_named, stopped_early(attempt)
     unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(attempt)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {say(NOT_WRITTEN)}."
@@ -114,6 +116,7 @@ def verdict_of(
         hint=found.hint if found else unknown,
         line=attempt.departure["line"] if attempt.departure else None,
         departure=_departure(attempt),
+        question=None if attempt.withheld else attempt.question,
         counterexample=None if attempt.withheld else counterexample(exercise, attempt.findings, attempt.step),
         reason=_not_seen(checks) if attempt.passed else stopped,
     )
@@ -192,7 +195,9 @@ def _results(exercise: Exercise, attempt: Attempt, weights: Mapping[str, float])
     worth = dict(zip(map(id, counted), parts, strict=True))
     wrong = any(finding.failed and finding.check.core for finding in counted)
     return tuple(
-        _result(exercise, finding, worth.get(id(finding), 0.0), wrong, attempt.withheld) for finding in findings
+        _result(exercise, finding, worth.get(id(finding), 0.0), wrong, attempt.withheld)
+        for finding in findings
+        if not _is_free_cost(finding)  # it is among the remarks
     )
 
 
@@ -200,8 +205,6 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool, wit
     check = finding.check
     status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
     message = check.not_run or (say(WITHHELD) if withheld and finding.mismatches else finding.message)
-    if _is_free_cost(finding):
-        message = ""  # it is among the remarks
     if check.later and message:
         edge = diagnose_edge(exercise, finding)
         message = edge.hint.splitlines()[0] if edge else message

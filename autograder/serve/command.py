@@ -31,6 +31,7 @@ from autograder.cluster.pool import Pool, PoolError
 from autograder.console import error_messages
 from autograder.nbgrader.config import CONFIG
 from autograder.sandbox import SandboxError
+from autograder.serve import probes
 from autograder.serve.course import RETRY_S, Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.serve.passback import Passback
@@ -53,6 +54,7 @@ class ServeOptions:
     every: float = 5.0
     once: bool = False
     passback: bool = False
+    listen: str = ""  # HOST:PORT of `health` and `metrics`, for a service that is none of a Hub's
 
 
 def serve(options: ServeOptions, console: Console, port: ServicePort | None = None) -> int:
@@ -68,6 +70,8 @@ def serve(options: ServeOptions, console: Console, port: ServicePort | None = No
         from autograder.serve import status
 
         port.show(status.application(shown.status, port.prefix, os.urandom(32)))
+    if options.listen:
+        probes.listen(options.listen, shown.status)
     try:
         with interrupt, ExitStack() as stack:
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, interrupt._handle))
@@ -178,10 +182,11 @@ class ShownStatus:
     error: str = ""
 
     def status(self) -> dict[str, Any]:
-        """{"error": text, "starting": whether it still does, "waiting": {course: reason}, "courses": {…}}"""
+        """{"error": text, "starting": whether it still does, "waiting": {course: reason}, "courses": {…}, "last_pass":
+        seconds since 1970, or 0}"""
         if self.service is not None:
             return self.service.status()
-        return {"error": self.error, "starting": not self.error, "waiting": {}, "courses": {}}
+        return {"error": self.error, "starting": not self.error, "waiting": {}, "courses": {}, "last_pass": 0.0}
 
 
 class GradingService:
@@ -197,6 +202,7 @@ class GradingService:
         self.waiting = dict.fromkeys(options.courses, "")  # courses that are not open, with the reason
         self._next_try: dict[Path, float] = {}
         self.error = ""
+        self.last_pass = 0.0  # when a pass without an error ended, in seconds since 1970
         self.passback = Passback(console) if options.passback else None
 
     def status(self) -> dict[str, Any]:
@@ -204,7 +210,8 @@ class GradingService:
         courses = {one.course_id: {name: asdict(two) for name, two in list(one.progress.items())}
                    for one in self.courses}  # fmt: skip
         waiting = {str(root): reason for root, reason in list(self.waiting.items()) if reason}
-        return {"error": self.error, "starting": False, "waiting": waiting, "courses": courses}
+        return {"error": self.error, "starting": False, "waiting": waiting, "courses": courses,
+                "last_pass": self.last_pass}  # fmt: skip
 
     def run(self) -> int:
         """Runs until a signal, which is raised as KeyboardInterrupt; with `once`, until there is nothing left to do."""
@@ -231,6 +238,7 @@ class GradingService:
             except FAULTS as error:
                 self.error = _in_one_line(error, str(course.root))
                 self.console.print(f"! {course.course_id}: {self.error}", style="yellow", markup=False)
+        self.last_pass = self.last_pass if self.error else time.time()
         return busy and not self.error
 
     def _open(self, root: Path) -> None:

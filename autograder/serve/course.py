@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -20,10 +21,12 @@ from autograder.cluster.pool import Pool
 from autograder.cluster.records import CourseBusy, Records
 from autograder.cluster.screen import ProgressScreen
 from autograder.nbgrader.exchange import NotCollected
+from autograder.serve import lock
 from tfkit_course.interrupt import Interrupt
 
 RETRY_S = 60.0  # between two attempts at what could not be graded, returned or passed back
 
+Stamp = tuple[int, int, tuple[tuple[str, int, int, int], ...]]
 Return = Callable[[Path, str, Collection[str]], Iterator[tuple[str, str]]]
 
 
@@ -69,6 +72,18 @@ def _exists(database: str) -> bool:
     return url.get_backend_name() != "sqlite" or not url.database or Path(url.database).exists()
 
 
+def stamp_of(folder: Path) -> Stamp:
+    """When the folder was collected and what it holds, by what only the file system sets.
+
+    Collecting keeps the time of the last change that a student gave a folder or a file: who set an early one was graded
+    before everybody else, and a new version with the time of the one before was not noticed.
+    """
+    with os.scandir(folder) as found:
+        files = sorted((one.name, one.stat(follow_symlinks=False)) for one in found)
+    own = folder.stat()
+    return own.st_ctime_ns, own.st_ino, tuple((name, it.st_ino, it.st_size, it.st_ctime_ns) for name, it in files)
+
+
 class ServedCourse:
     """The course in `root`; `give_back(root, assignment, students)` yields (student, error or "") as pages go out.
 
@@ -82,9 +97,10 @@ class ServedCourse:
         self.root, self.pool, self.batch, self.device = root.resolve(), pool, batch, device
         self._give_back, self.console, self.interrupt, self._named = give_back, console, interrupt, assignments
         self.app = settings_of(self.root)
+        self._lock = lock.acquire(self.root)  # as long as this process lives
         self.course_id = str(self.app.coursedir.course_id)
         self.progress: dict[str, ServiceCounts] = {}
-        self._submitted: dict[str, dict[str, int]] = {}  # assignment → student → time of their folder's last change
+        self._submitted: dict[str, dict[str, Stamp]] = {}  # assignment → student → what their folder holds
         self._pending: dict[str, dict[str, None]] = {}  # … → waiting students, longest first
         self._uncollected: dict[str, dict[str, str]] = {}  # … → whose submission could not be collected, and why
         self._retry: dict[str, float] = {}
@@ -138,21 +154,22 @@ class ServedCourse:
                 collect.start()
             except NotCollected as error:
                 uncollected |= dict.fromkeys(error.students, "not collected; tried again")
-            except ExchangeError:  # not released yet, so there are no submissions
-                pass
+            except ExchangeError:
+                return uncollected  # not released yet, so there are no submissions
         return uncollected
 
     def _queue_new(self, assignment: str) -> None:
-        """Queue students who submitted since the last look; at the first look, and when it is due, the whole class."""
+        """Queue students who submitted since the last look, in the order of collecting; at the first look, and when
+        it is due, the whole class."""
         if time.monotonic() >= self._retry.get(assignment, float("inf")):
             self._submitted.pop(assignment, None)
             self._retry.pop(assignment)
         with working_in(self.root):
             folders = students_in(self.app.coursedir, self.app.coursedir.submitted_directory, assignment)
         excluded = set(self.app.coursedir.student_id_exclude.split(","))
-        now = {name: folder.stat().st_mtime_ns for name, folder in folders.items() if name not in excluded}
+        now = {name: stamp_of(folder) for name, folder in folders.items() if name not in excluded}
         before = self._submitted.get(assignment, {})
-        changed = sorted((when, name) for name, when in now.items() if before.get(name) != when)
+        changed = sorted((stamp, name) for name, stamp in now.items() if before.get(name) != stamp)
         self._submitted[assignment] = now
         pending = self._pending.get(assignment, {}) | dict.fromkeys(name for _, name in changed)
         self._pending[assignment] = {name: None for name in pending if name in now}

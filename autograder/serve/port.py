@@ -66,13 +66,16 @@ class ServicePort:
         self._switch.application = application
 
     async def _serve(self, url: str) -> None:
-        where = urlsplit(url)
-        port, host = where.port or 80, where.hostname or "127.0.0.1"
         try:
+            where = urlsplit(url)
+            port, host = where.port or 80, where.hostname or "127.0.0.1"
             HTTPServer(self._switch).listen(port, host)
         except OSError as error:
             self._error = (f"port {port} of {host}, the service's address, cannot be opened ({error.strerror}): stop "
                            "the program that uses it, or give the service another `url`")  # fmt: skip
+            return
+        except ValueError as error:  # of a port that is no number, or a host that no name server could have
+            self._error = f"{url} is no address of a service ({error}): give the service another `url`"
             return
         finally:
             self._opened.set()

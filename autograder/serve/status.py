@@ -1,19 +1,18 @@
-"""The service's web pages in the Hub: a status page and JSON for authorised users, and a health probe."""
+"""The service's web pages in the Hub: a status page, JSON and metrics for authorised users, and a health probe."""
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
-from tornado.web import Application, RequestHandler, authenticated
+from tornado.web import Application, authenticated
 
 from autograder.feedback.page import document
+from autograder.serve.probes import CONTENT_TYPE_LATEST, HealthHandler, Status, StatusRequestHandler, metrics
 
-Status = Callable[[], dict[str, Any]]
 COLUMNS = ("Assignment", "Waiting", "Graded", "Returned", "Failed")
 STYLE = """
 h2{margin-top:var(--tfk-s5)}li{margin:.2rem 0}
@@ -22,26 +21,8 @@ h2{margin-top:var(--tfk-s5)}li{margin:.2rem 0}
 SCRIPT = Path(__file__).with_name("status.js")  # reads the page again
 
 
-class HealthHandler(RequestHandler):
-    """`health`: 200 while the service starts, waits for a course or works; 503 when its last pass ended in an error."""
-
-    def initialize(self, status: Status) -> None:
-        """Set the function that returns the status (called by Tornado)."""
-        self.status = status
-
-    def get(self) -> None:
-        """Answer with a word for the service's state; the status is 503 after a failed pass, and 200 otherwise."""
-        found = self.status()
-        self.set_status(503 if found["error"] else 200)
-        self.finish(f"{_state(found)}\n")
-
-
-class StatusHandler(HubOAuthenticated, RequestHandler):
+class StatusHandler(HubOAuthenticated, StatusRequestHandler):
     """The status page, or its numbers with `?json`. It needs the Hub's scope access:services!service=NAME."""
-
-    def initialize(self, status: Status) -> None:
-        """Set the function that returns the status (called by Tornado)."""
-        self.status = status
 
     @authenticated
     def get(self) -> None:
@@ -54,9 +35,14 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
             self.finish(page(found))
 
 
-def _state(found: dict[str, Any]) -> str:
-    """error, starting, waiting (for a course, while others may be served) or ok."""
-    return next((name for name in ("error", "starting", "waiting") if found[name]), "ok")
+class HubMetricsHandler(HubOAuthenticated, StatusRequestHandler):
+    """`metrics` for those who may see the page: Prometheus sends a token of the Hub's (`authorization` in its file)."""
+
+    @authenticated
+    def get(self) -> None:
+        """The numbers in Prometheus' text format."""
+        self.set_header("Content-Type", CONTENT_TYPE_LATEST)
+        self.finish(metrics(self.status()))
 
 
 def page(found: dict[str, Any]) -> str:
@@ -102,6 +88,7 @@ def application(status: Status, prefix: str, secret: bytes) -> Application:
     given = {"status": status}
     handlers: list[Any] = [
         (f"{prefix}health", HealthHandler, given),
+        (f"{prefix}metrics", HubMetricsHandler, given),
         (f"{prefix}oauth_callback", HubOAuthCallbackHandler),
         (prefix, StatusHandler, given),
     ]

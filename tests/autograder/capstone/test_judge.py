@@ -18,6 +18,7 @@ REFUSED = {  # what is said, as a pattern; None: measured, and worth nothing
     "unnormalised": r"12 prefixes of 1 bytes: the probabilities of a row sum to 256 instead of 1",
     "overruns": r"`fit` was stopped after 2.5 s of processor time; the budget is 2 s",
     "trains_in_log_probs": r"`fit` and `log_probs` together used \d+ s of processor time, and 6 s are allowed",
+    "goes_on_in_a_child": r"`fit` and `log_probs` together used \d+ s of processor time, and 6 s are allowed",
     "learns_from_the_questions": "the same prefix got other probabilities later, when it was the only row",
     "rows_see_each_other": "the same prefix got other probabilities later, when it was the only row",
     "rules_a_byte_out": "a byte that occurred has probability 0",

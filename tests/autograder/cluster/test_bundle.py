@@ -47,6 +47,18 @@ def test_new_predictions_are_a_new_submission():
     assert len(set(hashes)) == 3 and hashes[0] == hash_of_submission(SUBMITTED)
 
 
+def test_answers_about_code_are_sent_and_new_ones_are_a_new_submission():
+    entries = {"masks.causal": [{"code": "0", "at": "now", "language": "en", "asked": []}]}
+    sent = Bundle(*(getattr(bundle(()), name) for name in ("key", "submitted", "released", "settings")), (), entries)
+    assert Bundle.from_bytes(sent.to_bytes()).questions == entries
+    raw = unpack(bundle(()).to_bytes())
+    del raw["questions"]
+    assert Bundle.from_bytes(job.pack(raw)) == bundle(())  # of an older grader
+    later = {"masks.causal": [*entries["masks.causal"], {**entries["masks.causal"][0], "code": "1"}]}
+    hashes = [hash_of_submission(SUBMITTED, (), told) for told in ({}, entries, later)]
+    assert len(set(hashes)) == 3 and hashes[0] == hash_of_submission(SUBMITTED)
+
+
 def test_cluster_worker_other_record():
     """A worker that lies could write another student's grade, or a file outside the student's folder."""
     key, other = Key("ada", "a", "1", "2"), Key("ben", "a", "1", "2")

@@ -9,7 +9,9 @@ import sys
 import pytest
 
 from autograder import doctor
+from autograder.cluster.bundle import Key
 from autograder.cluster.course import BadCourse, Course, check_course, missing_settings, settings_of
+from autograder.cluster.records import Records
 from autograder.nbgrader import config
 
 BROKEN = {
@@ -99,3 +101,16 @@ def test_the_stock_commands_stop_too_where_the_environment_says_so(root):
     words = [sys.executable, "-m", "nbgrader", "autograde", "02-masks"]
     done = subprocess.run(words, cwd=root, env=asked, capture_output=True, text=True)
     assert done.returncode == 1 and "SyntaxError" in done.stderr and "AutogradeApp" not in done.stderr
+
+
+def test_a_gradebook_that_was_lost_is_not_taken_for_a_new_one(root):
+    settings_of(root)
+    with pytest.raises(BadCourse, match="run `nbgrader generate_assignment unit` first"):
+        _ = Course(root, "unit").released
+    key = Key("ada", "unit", "s" * 64, "c" * 64)
+    with Records(root) as records:
+        records.mark_committed(records.begin_round("unit", regrade=False), key)
+    with pytest.raises(BadCourse, match=r"records.db has 1 graded attempts: .*`autograder restore`"):
+        _ = Course(root, "unit").released
+    with pytest.raises(BadCourse, match="generate_assignment other"):
+        _ = Course(root, "other").released

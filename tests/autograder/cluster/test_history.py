@@ -63,6 +63,20 @@ def test_attempts_are_numbered_by_what_was_handed_in(course):
     assert history.read(course, "04-none") == []
 
 
+def test_attempts_keep_their_order_where_the_clock_is_set_back(tmp_path, monkeypatch):
+    times = iter([f"2026-10-{day:02}T10:00:00+00:00" for day in range(30, 0, -1)])
+    monkeypatch.setattr("autograder.cluster.records._now", lambda: next(times))
+    with Records(tmp_path) as records:
+        for submission, points in (("s1", 0.0), ("s2", 2.0)):
+            round = records.begin_round(UNIT, regrade=False)
+            records.add(round, one := record("ada", submission, points, points))
+            records.mark_committed(round, one.key)
+            records.end_round(round, "committed")
+        assert records.current_keys(UNIT)["ada"].submission == "s2"  # the last grade counts, whatever its time
+        assert records.feedback_due(UNIT) == {"ada": 2} and records.open_round(UNIT) is None
+    assert [(one.number, one.score) for one in history.read(tmp_path, UNIT)] == [(1, 0.0), (2, 4.0)]
+
+
 def run(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
         main(["history", *map(str, arguments)])

@@ -10,7 +10,8 @@ import pytest
 
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
-from autograder.cluster.records import VERSION, CourseBusy, Records
+from autograder.cluster.records import CourseBusy, Records
+from tfkit_course.formats import RECORDS as FORMAT
 
 KEY = Key("ada", "unit", "s" * 64, "c" * 64)
 
@@ -77,13 +78,13 @@ def test_a_second_grader_is_told(tmp_path):
 def test_the_tables_have_a_version_and_those_of_a_later_release_are_left_alone(tmp_path):
     for _ in range(2):  # when it is made, and when it is opened again
         with Records(tmp_path) as records:
-            assert records._db.execute("pragma user_version").fetchone() == (VERSION,)
+            assert records._db.execute("pragma user_version").fetchone() == (FORMAT.version,)
     with sqlite3.connect(tmp_path / "records.db") as db:
-        db.execute(f"pragma user_version = {VERSION + 1}")
+        db.execute(f"pragma user_version = {FORMAT.version + 1}")
     before = (tmp_path / "records.db").read_bytes()
     for _ in range(2):  # the lock is given back
         with pytest.raises(
-            sqlite3.DatabaseError, match=f"version {VERSION + 1}, .* reads {VERSION}: install"
+            sqlite3.DatabaseError, match=f"format {FORMAT.version + 1}, .* reads {FORMAT.version}: install"
         ) as caught:
             Records(tmp_path)
         assert caught.value.__notes__ == [str(tmp_path / "records.db")]

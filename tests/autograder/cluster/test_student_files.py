@@ -372,3 +372,11 @@ def test_a_failure_with_one_submission_leaves_the_others_graded(own_class, monke
             assert code == 2 and any(line.startswith("! ben") and "ZeroDivisionError" in line for line in lines)
             assert own_class.grades("ada") == own_class.grades("cleo") == FULL
     assert run(own_class, workers=1, resume=True)[0] == 0 and own_class.grades("ben") == FULL
+
+
+def test_what_a_release_and_an_assistant_put_there_is_not_what_was_found_instead(tmp_path):
+    for name in ("AGENTS.md", "assistant-log.md", "timestamp.txt", f"{UNIT} (1).ipynb", "notes.txt"):
+        (tmp_path / name).touch()
+    others = student_files.other_files(tmp_path, [UNIT])
+    assert others == [f"{UNIT} (1).ipynb", "notes.txt"]
+    assert student_files.missing_notebook(UNIT, others).endswith(f"(found: {UNIT} (1).ipynb, notes.txt)")

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from autograder import cli
 from autograder.cluster import command, history, job, verify
+from autograder.cluster.changes import Change
 from autograder.cluster.course import BadCourse
 from autograder.cluster.pool import JobOutcome
 from autograder.cluster.verify import VerifyOptions
@@ -95,6 +96,39 @@ def test_what_was_submitted_or_checked_otherwise_is_left_out(course, monkeypatch
     monkeypatch.setattr("autograder.cluster.course.hash_of_checks", lambda *_: "another version")
     with pytest.raises(BadCourse, match="nothing to verify"):
         run(verify.verify, VerifyOptions(course.root, UNIT))
+
+
+def test_after_an_upgrade_it_says_who_would_gain_or_lose(course, monkeypatch):
+    hand_in(course, ["ada", "ben"])
+    hand_in(course, ["chen"], "# right # once")  # the engine finds it wrong the second time
+    with monkeypatch.context() as earlier:
+        for place in ("course", "job"):
+            earlier.setattr(f"autograder.cluster.{place}.hash_of_checks", lambda *_: "of an earlier release")
+        assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
+    before = course.grades("chen")
+    code, lines = run(verify.verify, VerifyOptions(course.root, upgraded=True))
+    assert code == 1 and lines == [
+        f"✗ chen · {UNIT} · {IDS[0]}: 2 → 0",
+        f"{UNIT}: 3 submissions were graded with other checks; graded with these, 0 students would gain points and 1 "
+        "would lose some",
+    ]
+    assert course.grades("chen") == before and history.verifications(course.root, UNIT) == []
+    said = "\n".join(run(command.grade, command.Options(course.root, UNIT))[1])
+    assert "3 of them with other checks: `autograder verify --upgraded`" in said
+    assert run(command.grade, command.Options(course.root, UNIT, regrade=True, yes=True))[0] == 0
+    code, lines = run(verify.verify, VerifyOptions(course.root, upgraded=True))
+    assert (code, lines) == (0, ["nothing was graded with other checks than those of this release"])
+
+
+def test_students_who_gain_are_counted_apart_from_those_who_lose_and_wait():
+    found = verify.RegradePreview(UNIT, submissions=5)
+    rows = [("ada", "1", "2"), ("ada", "0.5", "0"), ("ben", "1", "0.5"), ("chen", "not graded", "1"), ("dan", "1", "1")]
+    found.differences = [
+        Change(student, "x", old, new, ("new name: not there → passed",)) for student, old, new in rows
+    ]
+    lines = list(found.lines())
+    assert len(lines) == 5 and not any("dan" in line for line in lines)
+    assert "1 students would gain points and 1 would lose some, 1 have an exercise" in lines[-1]
 
 
 def test_what_waits_for_a_person_is_left_out(course):

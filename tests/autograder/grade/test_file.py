@@ -26,3 +26,14 @@ def test_a_byte_order_mark_is_no_part_of_a_python_file(tmp_path):
     path.write_bytes(b"\xe9 = 1\n")
     with pytest.raises(BadInput, match="cannot be read"):
         read(path)
+
+
+@pytest.mark.parametrize(("tfkit", "refused"), [({"format": 2}, True), ({"format": "odd"}, False), ([], False)])
+def test_a_notebook_whose_marks_are_of_a_later_release_is_refused(tmp_path, tfkit, refused):
+    file = tmp_path / "a.ipynb"
+    file.write_text(json.dumps({"cells": [], "metadata": {"tfkit": tfkit}}))
+    if refused:
+        with pytest.raises(BadInput, match="a.ipynb: its metadata has format 2, .*: install a later release"):
+            read(file)
+    else:
+        assert read(file)["cells"] == []

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
 from autograder.api import Limits
+from autograder.cli import main
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.grade import run
@@ -19,6 +21,13 @@ HEADS = registry.find("attention.multi_head")
 SPANS = registry.find("objectives.span_corruption")
 NOISE = registry.find("objectives.denoise")
 THOROUGH = registry.find("rag.thorough")
+DOUBLED_HEADS = """
+import torch
+def split_heads(x, heads):
+    return torch.stack(x.chunk(heads, dim=-1), dim=1) * 2.5 + 1
+def merge_heads(x):
+    return torch.cat(x.unbind(dim=1), dim=-1)
+"""
 
 
 def text(exercise, kind, name):
@@ -187,7 +196,7 @@ def test_of_cost_alone_no_value_and_no_line_is_told():
 def test_a_list_that_is_written_into_is_a_trace():
     verdict = run.grade_source(SPANS, text(SPANS, "wrong", "text_overwritten"), backend=choose())
     assert [check.name for check in verdict.checks if check.status == "failed"] == ["no side effects"]
-    assert verdict.misconception == "text_overwritten" and "argument 1" in verdict.checks[-1].message
+    assert verdict.misconception == "text_overwritten" and "argument `tokens`" in verdict.checks[-1].message
 
 
 def test_of_four_functions_each_earns_its_share():
@@ -202,6 +211,31 @@ def test_our_own_crash_is_not_graded(monkeypatch):
     assert verdict.status == "not_graded" and "ZeroDivisionError" in verdict.reason
 
 
+@pytest.mark.parametrize("returned", ["step", "d_model + step * warmup"])
+def test_complex_numbers_on_the_way_to_an_explanation_lose_no_verdict(returned):
+    """A negative step has a complex square root in some of the transformations that are tried."""
+    source = f"def noam_rate(step, d_model, warmup):\n    return {returned}\n"
+    verdict = run.grade_source(registry.find("training.noam"), source, backend=choose())
+    assert (verdict.status, verdict.reason) == ("failed", "")
+
+
+@cache
+def score_of(source):
+    """The points of an answer to `split_heads`; several tests compare with them."""
+    return run.grade_source(SPLIT, source, backend=choose()).score
+
+
+@pytest.mark.parametrize("name", ["is_refuted", "explain", "shrink_counterexample", "localize_fault"])
+def test_an_explanation_that_fails_is_logged_and_loses_no_verdict(monkeypatch, caplog, name):
+    named = name == "is_refuted"  # only a name can be refuted, and only an answer without one needs an explanation
+    source = text(SPLIT, "wrong", "heads_not_moved_forward") if named else DOUBLED_HEADS
+    before = score_of(source)
+    monkeypatch.setattr(run, name, lambda *args: 1 / 0)
+    verdict = run.grade_source(SPLIT, source, backend=choose())
+    assert (verdict.status, verdict.score) == ("failed", before)
+    assert "ZeroDivisionError" in caplog.text and SPLIT.id in caplog.text
+
+
 def test_seeds_differ_by_key_student_and_exercise():
     seeds = {run.seed_for(key, who, what) for key in (None, b"k") for who in "ab" for what in (ATTEND, SPLIT)}
     assert len(seeds) == 8
@@ -214,20 +248,16 @@ def test_the_seed_of_a_feedback_draws_nothing_for_the_next_hand_in():
     assert attempts[0] == attempts[1] != attempts[2] and run.attempt_of("ben", first) != attempts[0]
 
 
-def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "autograder", *arguments], capture_output=True, text=True, timeout=120)
-
-
 def test_check_prints_one_object_a_file():
-    path = answers(ATTEND, "right")[0]
-    done = command("check", ATTEND.id, str(path), "--json")
+    words = ["check", ATTEND.id, str(answers(ATTEND, "right")[0]), "--json"]
+    done = subprocess.run([sys.executable, "-m", "autograder", *words], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {"file", "exercise", "status", "score", "max_score", "checks", "misconception", "counterexample", "seed",
             "device", "sandbox"} <= found.keys()  # fmt: skip
 
 
-def test_bad_requests_are_one_line(tmp_path):
+def test_bad_requests_are_one_line(tmp_path, capsys):
     broken = tmp_path / "x.ipynb"
     broken.write_text("{")
     for arguments, said in [
@@ -235,8 +265,10 @@ def test_bad_requests_are_one_line(tmp_path):
         (("check", ATTEND.id, "nowhere.py"), "there is no file nowhere.py"),
         (("check", ATTEND.id, str(broken)), "is not a notebook"),
     ]:
-        done = command(*arguments)
-        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments])
+        told = capsys.readouterr().err
+        assert ended.value.code == 2 and said in told and len(told.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

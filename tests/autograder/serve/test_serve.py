@@ -277,6 +277,21 @@ def test_who_cannot_be_graded_is_tried_again_and_keeps_nobody_waiting(course, po
     assert running.run() == 0 and course.grades("ada") == FULL
 
 
+def test_a_time_that_a_student_sets_neither_jumps_the_queue_nor_hides_a_new_version(course, pool, service):
+    submit(course, "ben")
+    running = service()
+    running.step()
+    running.courses[0].batch = 1
+    submit(course, "cleo"), submit(course, "dora")
+    running.step()  # one is graded, one waits
+    early = submit(course, "ada")
+    os.utime(early, (10**9, 10**9))
+    assert running.run() == 0 and sorted(pool.sent) == ["ada", "ben", "cleo", "dora"] and pool.sent[-1] == "ada"
+    again = submit(course, "ada", wrong(course), when="2026-11-02 10:00:00.000000 UTC")
+    os.utime(again, (10**9, 10**9))
+    assert running.run() == 0 and pool.sent[4:] == ["ada"] and course.grades("ada")[IDS[0]] == (0, False)
+
+
 def test_an_instructor_who_grades_goes_first(course, pool, service):
     submit(course, "ada")
     running = service()
