@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from jupyterhub.utils import url_path_join
 from tornado.web import HTTPError
 from traitlets import Dict, Unicode
 
+from autograder.feedback.files import replace_text
 from autograder.feedback.page import document
 from autograder.launch import platforms
 from autograder.launch.flow import Launch, LaunchError, LaunchFlow, WebRequest
@@ -75,7 +74,7 @@ class LTIAuthenticator(Authenticator):
             text += f"use_email = {str(names.use_email).lower()}\n"
         path = known.state / f"{launch.course}.toml"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            _replace(path, text)
+            replace_text(path, text, 0o640)
 
 
 def _quoted(value: str) -> str:
@@ -83,15 +82,6 @@ def _quoted(value: str) -> str:
     if any(ord(letter) < 32 for letter in escaped):
         raise LaunchError("the platform's addresses contain control characters")
     return f'"{escaped}"'
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write the file completely or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    os.chmod(file.name, 0o640)
-    os.replace(file.name, path)
 
 
 class LTIHandler(BaseHandler):
@@ -155,7 +145,7 @@ class LaunchHandler(LTIHandler):
             raise HTTPError(403, str(error)) from error
         if await self.login_user(launch) is None:
             raise HTTPError(403, f"{launch.user} is not allowed to log in")
-        self.redirect(url_path_join(self.hub.base_url, "user-redirect/lab"))
+        self.redirect(url_path_join(self.hub.base_url, "user-redirect", launch.target))
 
     def _offer(self, launch: Launch) -> None:
         if not launch.teaches:

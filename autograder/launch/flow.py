@@ -19,6 +19,7 @@ from pylti1p3.redirect import Redirect
 from pylti1p3.request import Request
 from pylti1p3.session import SessionService
 
+from autograder.launch.links import launch_target
 from autograder.launch.platforms import Platforms
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
@@ -148,6 +149,7 @@ class Launch:
     assignment: str
     deep_link: bool
     launch_id: str
+    target: str = "lab"  # the page of the user's server that the launch leads to
 
 
 class LaunchFlow:
@@ -215,7 +217,7 @@ class LaunchFlow:
             any(str(role).endswith(TEACHING) for role in roles), course,
             issuer, message.get_client_id(), str(endpoint.get("lineitems", "")),
             str(roster.get("context_memberships_url", "")), str(custom.get("assignment", "")),
-            message.is_deep_link_launch(), message.get_launch_id(),
+            message.is_deep_link_launch(), message.get_launch_id(), launch_target(custom.get("next")),
         )  # fmt: skip
 
     def _link(self, url: str, assignment: str, points: float) -> DeepLinkResource:

@@ -23,11 +23,13 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.lite import wheels as pack
+from course.lite.first_page import write_first_page
+from course.lite.hosting import write_hosting
 from course.settings import LessonError, read
 from tfkit_course import install
 from tfkit_lab import course, family
 
-PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
+PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml", "fsrs")
 FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 # they need a server
@@ -105,14 +107,26 @@ def write_site(
             shutil.copytree(pyodide, work / "static" / "pyodide")
         _build(work, work / "out")
         _write_answers(work / "content", work / "out" / "tfkit")
+        write_first_page(work / "out", first_language(released))
+        write_hosting(work / "out")
         shutil.copytree(work / "out", folder, dirs_exist_ok=True)
     return WrittenSite(folder, [path.name for path in released], torch, pyodide is not None)
+
+
+def first_language(released: Sequence[Path]) -> str:
+    """The language of the first notebook; "en" if there is none."""
+    return language_of(nbformat.read(released[0], as_version=4)) if released else "en"
+
+
+def language_of(notebook: NotebookNode) -> str:
+    """The language that a notebook was translated into; "en" if into none."""
+    return str(notebook.metadata.get("tfkit", {}).get("language", "en"))
 
 
 def in_tab(notebook: NotebookNode, partial: bool) -> NotebookNode:
     """A released notebook for a tab: what differs here, a cell that installs, and a note where an exercise needs the
     full lab."""
-    about, lacking = WORDS.get(notebook.metadata.get("tfkit", {}).get("language", "en"), WORDS["en"])
+    about, lacking = WORDS.get(language_of(notebook), WORDS["en"])
     start = new_code_cell(START_CODE, id=START, metadata={"tfkit": {"role": "demo"}})
     cells = [notebook.cells[0], new_markdown_cell(about, id=ABOUT), start]
     reasons = needs_lab() if partial else {}

@@ -14,7 +14,7 @@ from course.settings import LessonError
 from tfkit_course import install
 
 OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
-UNWANTED = {"__pycache__", "labextension", "node_modules"}
+UNWANTED = {"__pycache__", "labextension", "node_modules", "playground"}  # the last: of the site's first page
 BROWSER_TORCH = Path(__file__).with_name("browser_torch")  # a package that is called torch where it is used
 PURE = "Wheel-Version: 1.0\nGenerator: course.lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 Member = tuple[str, bytes]

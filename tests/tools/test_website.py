@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from course.notebook import source_notebook
 from course.settings import read
 from tfkit import registry
 from tools.website import DOCS, SiteError, book, check, outputs, pages, parity, views, zoo
-from tools.website.__main__ import main
+from tools.website.__main__ import check_tab, facts, main
 
 FOLDERS = {folder.name: folder for folder in units()}
 SETTINGS = {unit.name: unit for unit in read()}
@@ -283,6 +284,24 @@ def test_the_book_decodes_with_the_translator_that_unit_05_trained():
     assert "no translator from unit 05" not in texts
 
 
+def test_no_page_takes_single_keys_and_french_pages_say_their_language(tmp_path):
+    pytest.importorskip("furo", reason="the extra `site` is not installed: make site")
+    source, made = tmp_path / "source", tmp_path / "made"
+    (source / "course/fr").mkdir(parents=True)
+    shutil.copy(DOCS / "site/conf.py", source)
+    shutil.copy(DOCS / "site/landing.html", source)
+    shutil.copy(DOCS / "site/scorer.js", source)
+    (source / "facts.json").write_text(json.dumps(facts(tab=False)), encoding="utf-8")
+    (source / "contents.md").write_text("# Contents\n\n```{toctree}\ncourse/fr/one\n```\n", encoding="utf-8")
+    (source / "course/fr/one.md").write_text("# Une page\n", encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-b", "html", str(source), str(made)], check=True)
+    options = (made / "_static/documentation_options.js").read_text(encoding="utf-8")
+    assert "NAVIGATION_WITH_KEYS: false" in options and "ENABLE_SEARCH_SHORTCUTS: false" in options
+    languages = [re.findall(r'<html[^>]* lang="(\w+)"', (made / page).read_text("utf-8"))
+                 for page in ("contents.html", "course/fr/one.html")]  # fmt: skip
+    assert languages == [["en"], ["fr"]]
+
+
 @pytest.mark.slow
 def test_a_site_is_built_and_holds(tmp_path):
     pytest.importorskip("furo", reason="the extra `site` is not installed: make site")
@@ -297,3 +316,17 @@ def test_a_claim_that_was_not_run_yet_is_named_and_not_linked(monkeypatch):
     text = zoo.write_page("gpt")
     assert "no such claim (not run yet)" in text and "#no_such_claim" not in text
     assert "[copy reverse sort](../library/reproductions.md#copy_reverse_sort)" in text
+
+
+def test_the_first_pages_button_starts_the_course_where_the_site_has_it(tmp_path):
+    assert facts(tab=True)["start"] == "tab/lab/index.html"
+    assert (facts(tab=False)["start"], facts(tab=False)["start_words"]) == ("start/readme.html", "Start the course")
+    with pytest.raises(SiteError, match="is no site with the course in the browser"):
+        check_tab(tmp_path)
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/index.html").touch()
+    with pytest.raises(SiteError, match="has no Pyodide of its own"):
+        check_tab(tmp_path)
+    (tmp_path / "static/pyodide").mkdir(parents=True)
+    (tmp_path / "static/pyodide/pyodide.mjs").touch()
+    check_tab(tmp_path)

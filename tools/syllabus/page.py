@@ -56,7 +56,7 @@ def write_page() -> str:
 
 INTRODUCTION = """# Syllabus: which units, in which order, how long
 
-Seventeen units are more than one course. A *track* is a path through them. A teacher chooses one with a line in
+Eighteen units are more than one course. A *track* is a path through them. A teacher chooses one with a line in
 `course.toml`, or with `python -m course.build my-course --track core`; where a course has several tracks whole,
 its home page lets each student choose among them.
 
@@ -69,7 +69,7 @@ twice as many.
 
 GRAPH_TEXT = f"""## What depends on what
 
-![The seventeen units as boxes, with an arrow from each to those that build on it; \
+![The eighteen units as boxes, with an arrow from each to those that build on it; \
 the table above has it in words]({GRAPH})
 
 An arrow leads from a unit to one that imports its functions; a dashed arrow to one that only takes up its

@@ -14,12 +14,14 @@ import time
 from pathlib import Path
 
 from course import glossary, units
+from course.lite.first_page import MODEL, write_scripts
 from course.settings import LessonError, Unit, read, unit_names
 from tfkit_lab.views import views as every_view
 from tools.website import DOCS, ROOT, SiteError, book, check, pages, views, zoo
 
 LANGUAGES = {"en": "The course", "fr": "Le cours, en français"}
 HERE = DOCS / "site"
+TAB = "tab"  # the folder of the course in the browser
 KEPT = ROOT / "build" / "site-anatomies"
 NO_REFERENCE = re.compile(r"\bapi/[\w/]+\.html: there is no such file")
 
@@ -66,9 +68,9 @@ def contents(title: str, units: list[Unit], language: str) -> str:
     )
 
 
-def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
-    """Write everything that Sphinx reads; kept: see zoo.write_page. Raises SiteError or LessonError for invalid
-    sources."""
+def write_sources(source: Path, names: list[str], kept: Path | None, tab: bool = False) -> None:
+    """Write everything that Sphinx reads; kept: see zoo.write_page; tab: whether the course can be started in the
+    browser. Raises SiteError or LessonError for invalid sources."""
     pictures = source / "_pictures"
     found = pages.documents(pictures) | pages.handbook() | pages.library() | course(source, names)
     found |= {f"zoo/{name}": zoo.write_page(name, kept) for name in zoo.docstrings()} | {"zoo/index": zoo.index()}
@@ -84,21 +86,29 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
     shutil.copytree(HERE, source, dirs_exist_ok=True)
     static = source / "_static"
     static.mkdir(exist_ok=True)
-    for file in ("site.css", "views.js", "landing.js"):
+    for file in ("site.css", "views.js", "landing.js", "reach.js"):
         shutil.move(source / file, static / file)
     shutil.copy(ROOT / "autograder" / "feedback" / "tokens.css", static / "tokens.css")
     shutil.copytree(DOCS / "images", static / "images", dirs_exist_ok=True)
+    write_scripts(static)
     views.write_scripts(static / "views", set(every_view()), set(LANGUAGES) - {"en"})
-    (source / "facts.json").write_text(json.dumps(facts()), encoding="utf-8")
+    (source / "facts.json").write_text(json.dumps(facts(tab)), encoding="utf-8")
 
 
-def facts() -> dict[str, object]:
-    """Numbers and the recorded run of the first page."""
+def facts(tab: bool) -> dict[str, object]:
+    """Numbers, the recorded run and the button of the first page; tab: whether the course can be started in the
+    browser."""
     trace = json.loads((HERE / "hero.json").read_text(encoding="utf-8"))
     shown = views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))
     walk = next(state for state in shown if state["trace"]["kind"] == "walk")
     n_exercises = sum(len(folder_exercises) for folder_exercises in _exercises().values())
+    start = (
+        (f"{TAB}/lab/index.html", "Start the course in this tab") if tab else ("start/readme.html", "Start the course")
+    )
     return {
+        "start": start[0],
+        "start_words": start[1],
+        "play_size": f"{MODEL.stat().st_size / 1e6:.1f} MB",
         "film": views.view({"trace": trace, "step": 3}, "film", ""),
         "walk": views.view(walk, "walk", ""),
         "units": len(unit_names()),
@@ -153,18 +163,33 @@ def api(target: Path) -> None:
         page.write_text(re.sub(r"(<nav class=\"pdoc\">.*?<div>)", rf"\1{back}", text, count=1, flags=re.S), "utf-8")
 
 
+def check_tab(folder: Path) -> None:
+    """Raises SiteError for a folder that is no site of `course.build --lite`, or whose kernel comes from elsewhere."""
+    make = "python -m course.build my-course --lite FOLDER --pyodide PYODIDE writes one"
+    if not (folder / "lab" / "index.html").exists():
+        raise SiteError(f"{folder} is no site with the course in the browser: {make}")
+    if not (folder / "static" / "pyodide" / "pyodide.mjs").exists():
+        raise SiteError(f"{folder} has no Pyodide of its own, and readers would fetch it from elsewhere: {make}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Build into a temporary folder, check it, and only then replace the old site."""
     parser = argparse.ArgumentParser(prog="python -m tools.website", description="Build the site.")
     parser.add_argument("directory", type=Path, help="the site to write; an older one is replaced")
     parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")
+    tab = "the course in the browser, as `course.build --lite` wrote it with Pyodide; the site's first page starts it"
+    parser.add_argument("--tab", type=Path, metavar="FOLDER", help=tab)
     options = parser.parse_args(arguments)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         source, built = Path(scratch) / "source", Path(scratch) / "site"
         try:
             names = unit_names()
-            write_sources(source, names[:1] if options.fast else names, None if options.fast else KEPT)
+            if options.tab:
+                check_tab(options.tab)
+            write_sources(
+                source, names[:1] if options.fast else names, None if options.fast else KEPT, bool(options.tab)
+            )
             sphinx(source, built)
             if not options.fast:
                 api(built / "api")
@@ -178,10 +203,14 @@ def main(arguments: list[str] | None = None) -> int:
         found = check.problems(built)
         if options.fast:  # it has no API reference, which pages link to
             found = [problem for problem in found if not NO_REFERENCE.search(problem)]
+        if options.tab:  # it is copied last, for its pages are JupyterLite's own
+            found = [problem for problem in found if f"{TAB}/lab/index.html: there is no such file" not in problem]
         if found:
             parser.exit(1, "".join(f"site: {problem}\n" for problem in found))
         shutil.rmtree(options.directory, ignore_errors=True)
         shutil.copytree(built, options.directory)
+        if options.tab:
+            shutil.copytree(options.tab, options.directory / TAB)
     count = len(list(options.directory.rglob("*.html")))
     print(f"{options.directory}/index.html: {count} pages in {time.monotonic() - began:.0f} s")
     return 0

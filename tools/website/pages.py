@@ -22,12 +22,12 @@ LINK = re.compile(
     re.S | re.M,
 )
 HANDBOOK = (
-    "teaching", "syllabus", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite",
-    "platforms", "upgrades", "course-timings", "assistants", "scale",
+    "first-day", "teaching", "syllabus", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti",
+    "lite", "platforms", "upgrades", "privacy", "accessibility", "course-timings", "assistants", "scale",
 )  # fmt: skip
 LIBRARY = (
     "library", "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading",
-    "benchmarks-checks", "benchmarks-widgets", "diagnosis",
+    "benchmarks-checks", "benchmarks-widgets", "diagnosis", "releasing",
 )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ class Placeholder:
 
 
 def complete_modules() -> None:
-    """Forward hooks, and `skip_init`, which saves nothing here."""
+    """Forward hooks, clipping, and `skip_init`, which saves nothing here."""
     call = borch.nn.Module.__call__
 
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -146,6 +146,26 @@ def complete_modules() -> None:
     borch.nn.Module.register_forward_pre_hook = lambda self, hook, **_: _Hook(self, "_before", hook)
     borch._nn._no_device_dtype = setting  # one device, and types are aliases
     type(borch.nn.utils).skip_init = staticmethod(lambda kind, *args, device=None, **kwargs: kind(*args, **kwargs))
+    type(borch.nn.utils).clip_grad_norm_ = staticmethod(_clip_grad_norm)
+    type(borch.nn.utils).clip_grad_value_ = staticmethod(_clip_grad_value)
+
+
+def _gradients(parameters: Any) -> list[Any]:
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [parameter.grad for parameter in given if parameter.grad is not None]
+
+
+def _clip_grad_norm(parameters: Any, max_norm: float) -> Any:
+    grads = _gradients(parameters)
+    norm = sum(float((grad * grad).sum()) for grad in grads) ** 0.5
+    for grad in grads:
+        grad.mul_(min(1.0, max_norm / (norm + 1e-6)))
+    return borch.tensor(norm)
+
+
+def _clip_grad_value(parameters: Any, clip_value: float) -> None:
+    for grad in _gradients(parameters):
+        grad.clamp_(-clip_value, clip_value)
 
 
 class _Hook:

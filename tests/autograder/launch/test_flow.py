@@ -49,6 +49,17 @@ def test_a_launch_says_who_comes_from_which_course(flow, platform):
     assert (found.course, found.teaches) == ("nlp", True)
 
 
+@pytest.mark.parametrize(
+    ("custom", "target"),
+    [({}, "lab"), ({"next": "git-pull?repo=https%3A%2F%2Fx&branch=main"}, "git-pull?repo=https%3A%2F%2Fx&branch=main"),
+     ({"next": "https://evil.example"}, "lab")],
+)  # fmt: skip
+def test_a_launch_leads_to_the_notebook_that_its_link_names(flow, platform, custom, target):
+    asked, cookies = begin(flow, platform)
+    claims = platform.claims(asked["nonce"], **{f"{CLAIM}custom": custom})
+    assert send(flow, platform, asked, cookies, claims).target == target
+
+
 def test_what_is_not_as_it_must_be_is_refused(flow, platform):
     def refused(change, cookies=None, key=None):
         asked, own = begin(flow, platform)
