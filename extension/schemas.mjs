@@ -73,7 +73,7 @@ function bare(schema) {
 
 /** The validator: an interpreter with the schema. Pages forbid `eval`, by which ajv compiles schemas. */
 const validator = schema =>
-  `${BANNER}\nimport { validator } from '../widgets/validator';\n\nexport const validate = validator(${JSON.stringify(bare(schema))});\n`;
+  `${BANNER}\nimport { validator } from '../schemas/validator';\n\nexport const validate = validator(${JSON.stringify(bare(schema))});\n`;
 
 /** What lies in src/generated, file by file. */
 export async function generated() {

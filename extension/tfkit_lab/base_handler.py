@@ -37,6 +37,11 @@ class BaseHandler(APIHandler):
         """Whether the request asks for students' names."""
         return bool(self.get_query_argument("names", "") == "1")
 
+    @property
+    def language(self) -> str:
+        """The language of the lab in `?language=fr_FR`, as a unit's catalogue is named: fr."""
+        return str(self.get_query_argument("language", "en")).replace("-", "_").partition("_")[0]
+
     def body(self) -> Any:
         """The value of the request's JSON body. Raises ValueError if it holds none, or one out of all proportion."""
         return parse_json(self.request.body.decode("utf-8"))

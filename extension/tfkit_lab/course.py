@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import secrets
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from autograder.feedback.files import replace_json
 from autograder.feedback.words import is_unwritten
 from tfkit_course.small_file import NOTEBOOK_BYTES, read_small_json
 from tfkit_lab import live, sealed
@@ -32,6 +30,7 @@ LOCK = PROGRESS.with_suffix(".lock")
 STATES = ("passed", "failed", "not_graded")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
+_INTO_MODEL = re.compile(r"^\s*my_model\.add_unit\(", re.MULTILINE)
 _MARKUP = re.compile(r"\*+|`|(?<!\w)_|_(?!\w)")
 MAX_ABOUT = 240
 _recording = threading.Lock()  # a server has one root
@@ -58,7 +57,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         exercises, titles = _distinct_titles(exercises), _texts(unit.get("titles"))
         due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
-        project = _project(notebook["cells"])
+        project, into_model = _project(notebook["cells"]), _model_cell(notebook["cells"])
         entries = sealed.read(path.parent)
         predicted = _predicted(unit, entries)
         asked = steps(notebook["cells"], assigned, entries)
@@ -86,6 +85,8 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "due": due,
         "exercises": listed,
         "project": project,
+        "model_cell": into_model,
+        "recall_cell": _recall_cell(notebook["cells"]),
         "predictions": predicted,
         "steps": asked,
         "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
@@ -152,6 +153,21 @@ def _project(cells: list[dict[str, Any]]) -> dict[str, Any] | None:
             points = _positive(cell["metadata"].get("nbgrader", {}).get("points"))
             return {"cell": str(cell.get("id", index)), "points": points}
     return None
+
+
+def _model_cell(cells: list[dict[str, Any]]) -> str | None:
+    """The id of the cell that puts the unit's parts into the student's model, or None."""
+    for index, cell in enumerate(cells):
+        if cell["cell_type"] == "code" and _INTO_MODEL.search("".join(cell["source"])):
+            return str(cell.get("id", index))
+    return None
+
+
+def _recall_cell(cells: list[dict[str, Any]]) -> str | None:
+    """The id of the cell that asks questions on earlier units, or None."""
+    marked = (str(cell.get("id", n)) for n, cell in enumerate(cells)
+              if cell["metadata"].get("tfkit", {}).get("role") == "recall")  # fmt: skip
+    return next(marked, None)
 
 
 def _positive(value: Any) -> float | None:
@@ -242,9 +258,7 @@ def record(root: Path, verdict: dict[str, Any]) -> None:
     with _exclusive(root):
         exercises, token = _with_outcome(read_progress(root), verdict), _read(root).get("token")
         token = token if isinstance(token, str) and token.isalnum() else secrets.token_hex(8)
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-            json.dump({"exercises": exercises, "token": token}, file, indent=1)
-        os.replace(file.name, target)
+        replace_json(target, {"exercises": exercises, "token": token}, 0o600)
         live.publish(exercises, token)
 
 

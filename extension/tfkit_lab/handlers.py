@@ -15,11 +15,12 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from autograder.checking.client import CheckFailed
-from tfkit_lab import classes, course, family, lesson, live, sealed
+from tfkit_lab import class_routes, classes, course, family, lesson, live, model_table, sealed, wording
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.marking import HANDLERS
 from tfkit_lab.page import STATIC, page
+from tfkit_lab.recall import home
 from tfkit_lab.regrade import RegradeHandler
 from tfkit_lab.trace import SCHEMAS
 
@@ -63,10 +64,13 @@ class CourseHandler(BaseHandler):
 
     @web.authenticated
     async def get(self) -> None:
-        """The course: 200 with its units and their exercises."""
+        """The course: 200 with its units and their exercises, the table of the student's own model, and what
+        is due of the questions on earlier units."""
         units = await asyncio.to_thread(course.units, self.root)
         units = await asyncio.to_thread(classes.with_leaderboards, self.root, units)
-        self.finish(json.dumps({"units": units}))
+        model = await asyncio.to_thread(model_table.for_home_page, self.root, units)
+        recall = await asyncio.to_thread(home.for_home_page, self.root, units)
+        self.finish(json.dumps({"units": units, "model": model, "recall": recall}))
         if units and not HUB:  # a lab with a course: prepare for the first check, so that it does not wait for imports
             await prepare()
 
@@ -144,14 +148,15 @@ class PageHandler(BaseHandler):
 
 
 class ClassHandler(BaseHandler):
-    """GET: the results of each student in every assignment graded under this server's folder; and the interpreter that
-    has the autograder, for terminals, whose PATH may differ."""
+    """GET: the results of each student in every assignment graded under this server's folder, and when units are due;
+    and the interpreter that has the autograder, for terminals, whose PATH may differ."""
 
     @web.authenticated
     async def get(self) -> None:
-        """The class: 200 with every assignment, and the Python that grades."""
-        found = await asyncio.to_thread(classes.classes, self.root)
-        self.finish(json.dumps({"assignments": found, "python": sys.executable}))
+        """The class: 200 with every assignment, the due dates, and the Python that grades."""
+        found = await asyncio.to_thread(classes.classes, self.root, self.language)
+        due = await asyncio.to_thread(classes.timetable, self.root)
+        self.finish(json.dumps({"assignments": found, "due": due, "python": sys.executable}))
 
 
 class PredictionsHandler(BaseHandler):
@@ -213,7 +218,16 @@ class LiveHandler(BaseHandler):
             return self.respond(400, "checks and minutes must be numbers")
         shared = os.environ.get(sealed.FOLDER)
         found = await asyncio.to_thread(live.of_class, shared, names=self.shows_names, checks=checks, minutes=minutes)
+        found["exercises"] = await asyncio.to_thread(self._in_words, found["exercises"])
         self.finish(json.dumps({**found, "shared": bool(shared)}))
+
+    def _in_words(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        titles = wording.titles((row["exercise"] for row in rows), self.language)
+        return [
+            {**row, "title": titles.get(row["exercise"], row["exercise"]),
+             "commonest": wording.with_sentences(row["exercise"], row["commonest"], self.language)}
+            for row in rows
+        ]  # fmt: skip
 
 
 class LeaderboardHandler(BaseHandler):
@@ -269,6 +283,6 @@ def add_routes(web_app: Any) -> None:
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
     handlers |= {"leaderboard": LeaderboardHandler, "live": LiveHandler, "lesson": LessonHandler}
-    handlers |= {**HANDLERS, "regrade": RegradeHandler}
+    handlers |= {**HANDLERS, **class_routes.HANDLERS, "regrade": RegradeHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

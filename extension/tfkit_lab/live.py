@@ -13,9 +13,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from autograder.api import SEPARATOR, misconceptions_of
+from autograder.api import misconceptions_of
+from autograder.exercises import registry
 from autograder.exercises.variants import student_name
-from tfkit_course.small_file import is_of, read_small_json
+from autograder.feedback.files import replace_json
+from tfkit_course.small_file import account_of, has_accounts, has_name_of, is_of, read_small_json
 from tfkit_lab import sealed
 
 SUFFIX = ".progress.json"
@@ -35,17 +37,19 @@ def publish(exercises: dict[str, Any], token: str) -> None:
     if shared := os.environ.get(sealed.FOLDER):
         student = student_name()
         target = Path(shared) / f"{student}.{token}{SUFFIX}"
-        sealed.replace_file(target, {"student": student, "exercises": exercises})
+        replace_json(target, {"student": student, "exercises": exercises})
 
 
 def of_class(
     shared: str | None, *, names: bool = False, checks: int = CHECKS, minutes: float = MINUTES,
     now: datetime | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """For each exercise how many have passed, tried and are stuck, and the misconceptions that those share now.
+    """For each exercise how many have passed, tried and are stuck, how many are at it now (`here`: it is what they
+    checked last), and the misconceptions that those share now.
 
     Stuck: `checks` failing ones in a row or more, the first of them `minutes` ago or more. Who has checked nothing for
-    AWAY_MINUTES counts as having tried. names: also who is stuck.
+    AWAY_MINUTES counts as having tried. `people` is what each one who is active checked last, those who are stuck
+    first; with names only where these are asked for.
     """
     now = now or datetime.now(UTC)
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
@@ -53,9 +57,31 @@ def of_class(
     for student, exercises in students.items():
         for exercise, entry in exercises.items():
             found.setdefault(exercise, []).append((student, entry))
-    rows = [_row(exercise, entries, names, checks, minutes, now) for exercise, entries in found.items()]
-    active = sum(any(_is_recent(entry, now) for entry in one.values()) for one in students.values())
-    return {"students": len(students), "active": active, "exercises": sorted(rows, key=_order)}
+    latest = {student: one for student, exercises in students.items() if (one := _latest(exercises, now))}
+    here = Counter(exercise for exercise, _ in latest.values())
+    rows = [
+        {**_row(exercise, entries, checks, minutes, now), "here": here[exercise]} for exercise, entries in found.items()
+    ]
+    people = [_person(student, *one, checks, minutes, now) for student, one in latest.items()]
+    people.sort(key=lambda one: (not one["stuck"], -one["failed"], one["exercise"], one["student"]))
+    counts = {"students": len(students), "active": len(latest), "stuck": sum(one["stuck"] for one in people)}
+    told = people if names else [{**one, "student": None} for one in people]
+    return {**counts, "exercises": sorted(rows, key=_order), "people": told}
+
+
+def _latest(exercises: dict[str, dict[str, Any]], now: datetime) -> tuple[str, dict[str, Any]] | None:
+    """The exercise that a student checked last, with its outcome; None for one who is away."""
+    recent = [(exercise, entry) for exercise, entry in exercises.items() if _is_recent(entry, now)]
+    return max(recent, key=lambda one: one[1]["at"], default=None)
+
+
+def _person(
+    student: str, exercise: str, entry: dict[str, Any], checks: int, minutes: float, now: datetime
+) -> dict[str, Any]:
+    stuck = _is_stuck(entry, checks, minutes, now)
+    return {"student": student, "exercise": exercise, "status": entry["status"], "failed": entry["failed"],
+            "minutes": _minutes(entry["since"], now), "ago": max(0, _minutes(entry["at"], now)), "stuck": stuck,
+            "misconceptions": entry["misconceptions"]}  # fmt: skip
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -63,17 +89,15 @@ def _order(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _row(
-    exercise: str, entries: list[tuple[str, dict[str, Any]]], names: bool, checks: int, minutes: float, now: datetime
+    exercise: str, entries: list[tuple[str, dict[str, Any]]], checks: int, minutes: float, now: datetime
 ) -> dict[str, Any]:
     passed = sum(entry["status"] == "passed" for _, entry in entries)
-    stuck = [(student, entry) for student, entry in entries if _is_stuck(entry, checks, minutes, now)]
+    stuck = sum(_is_stuck(entry, checks, minutes, now) for _, entry in entries)
     trying = [entry for _, entry in entries if entry["status"] == "failed" and _is_recent(entry, now)]
     counts = Counter(name for entry in trying for name in dict.fromkeys(entry["misconceptions"]))
-    row = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
     why = [{"misconception": name, "students": count} for name, count in counts.most_common(MAX_MISCONCEPTIONS)]
-    who = [{"student": student, "failed": entry["failed"], "minutes": _minutes(entry["since"], now),
-            "misconception": SEPARATOR.join(entry["misconceptions"]) or None} for student, entry in stuck]  # fmt: skip
-    return {**row, "commonest": why, **({"who": who} if names else {})}
+    row = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - stuck, "stuck": stuck}
+    return {**row, "commonest": why}
 
 
 def _is_stuck(entry: dict[str, Any], checks: int, minutes: float, now: datetime) -> bool:
@@ -90,20 +114,38 @@ def _minutes(since: datetime, now: datetime) -> int:
 
 
 def _students(shared: str | None) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """The students with their outcomes; of two files of one student the one that was written last."""
+    """The students with their outcomes in exercises that a course has; of two files of one student the one that was
+    written last, and one account is one student."""
+    read = list(_files(shared))
+    known, accounts = _exercises(), has_accounts((path, student) for path, student, _ in read)
+    for path, student, exercises in read:
+        entries = ((name, _entry(one)) for name, one in exercises if name in known)
+        name = account_of(path, student) if accounts else student
+        yield name, {exercise: entry for exercise, entry in entries if entry is not None}
+
+
+def _exercises() -> set[str]:
+    """The exercises of all installed courses; an environment with two of one name still has those of neither."""
+    try:
+        return {exercise.id for exercise in registry.exercises()}
+    except registry.TwoExercises:
+        return set()
+
+
+def _files(shared: str | None) -> Iterator[tuple[Path, str, list[tuple[str, Any]]]]:
+    """The files with their students and what they say of exercises, the latest last."""
     if not shared or not os.access(shared, os.R_OK):
         return
-    files = sorted(Path(shared).glob(f"*{SUFFIX}"), key=_written_at)[-sealed.MAX_FILES :]
-    for path in files:
+    latest_first = sorted(Path(shared).glob(f"*{SUFFIX}"), key=_written_at, reverse=True)
+    for path in sorted(sealed.share_out(latest_first), key=_written_at):
         try:
             found = read_small_json(path, sealed.MAX_BYTES)
             student, exercises = str(found["student"])[: sealed.MAX_TEXT], list(found["exercises"].items())
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue  # students can write anything into their files
-        if not path.name.startswith(f"{student}.") or not is_of(path, student):
+        if not has_name_of(path, student) or not is_of(path, student):
             continue  # somebody else's file in this student's name
-        entries = ((name[: sealed.MAX_TEXT], _entry(one)) for name, one in exercises[:MAX_EXERCISES])
-        yield student, {name: entry for name, entry in entries if entry is not None}
+        yield path, student, exercises[:MAX_EXERCISES]
 
 
 def _written_at(path: Path) -> float:

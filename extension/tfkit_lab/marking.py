@@ -25,18 +25,23 @@ MAX_NAME = 200  # characters of a marker's name
 
 
 def call(name: str, *args: Any) -> Any:
-    """Run the function `name` of `autograder.marking`, in the process of its own -> its result, or {"error": …}."""
+    """Run the function `name` of `autograder.marking` or of the class report, in the process of its own -> its result,
+    or {"error": …}."""
+    from autograder.cluster.course import BadCourse
     from autograder.marking import desk, regrades, sharing
+    from autograder.report import service
 
-    module = next(one for one in (desk, regrades, sharing) if hasattr(one, name))
+    module = next(one for one in (desk, regrades, sharing, service) if hasattr(one, name))
     args = tuple(MarkedCell(*arg["question"]) if isinstance(arg, dict) and "question" in arg else arg for arg in args)
     try:
         return {"found": getattr(module, name)(*args)}
-    except BadMark as error:
+    except (BadMark, BadCourse) as error:
         return {"error": str(error)}
 
 
-class _Marking(BaseHandler):
+class GradebookHandler(BaseHandler):
+    """A route that asks the process with the gradebook."""
+
     @property
     def author(self) -> str:
         """The name of the marker: the Hub's user, or the system account, since a server with only a token has no user
@@ -93,7 +98,7 @@ def score_of(value: Any) -> float:
     return score
 
 
-class MarkingHandler(_Marking):
+class MarkingHandler(GradebookHandler):
     """GET: the questions of every course folder. POST: one question with its answers in groups."""
 
     @web.authenticated
@@ -117,7 +122,7 @@ class MarkingHandler(_Marking):
         await self.answer(lambda body: self.ask("question", self.course(body["course"]), question_of(body)))
 
 
-class MarkHandler(_Marking):
+class MarkHandler(GradebookHandler):
     """POST: one mark for some students."""
 
     @web.authenticated
@@ -135,7 +140,7 @@ class MarkHandler(_Marking):
         return await self.ask("set_marks", self.course(body["course"]), of, versions, score, own, chosen, self.author)
 
 
-class RubricHandler(_Marking):
+class RubricHandler(GradebookHandler):
     """POST: adds an item to a question's rubric, changes or drops one, or applies the rubric to all marks."""
 
     @web.authenticated
@@ -157,7 +162,7 @@ class RubricHandler(_Marking):
         return {"id": await self.ask("add_item", root, of, text, points, self.author)}
 
 
-class HistoryHandler(_Marking):
+class HistoryHandler(GradebookHandler):
     """POST: all that was done to a question's marks and rubric."""
 
     @web.authenticated
@@ -169,7 +174,7 @@ class HistoryHandler(_Marking):
         return {"history": await self.ask("history", self.course(body["course"]), question_of(body))}
 
 
-class RequestsHandler(_Marking):
+class RequestsHandler(GradebookHandler):
     """POST: the regrade requests of a course; with a request's number, answers it."""
 
     @web.authenticated
@@ -188,7 +193,7 @@ class RequestsHandler(_Marking):
         return await self.ask("accept", root, number, version, score_of(body["score"]), sentence, chosen, self.author)
 
 
-class SharesHandler(_Marking):
+class SharesHandler(GradebookHandler):
     """POST: divides the unmarked answers of an assignment among markers."""
 
     @web.authenticated
@@ -202,7 +207,7 @@ class SharesHandler(_Marking):
         return {"markers": await self.ask("share", *where, markers, str(body["how"]), self.author)}
 
 
-class ExtensionsHandler(_Marking):
+class ExtensionsHandler(GradebookHandler):
     """POST: the extensions of an assignment; with a student and hours, gives one first."""
 
     @web.authenticated

@@ -59,6 +59,13 @@ for (const [place, state] of states.entries()) {{
   const el = document.getElementById("view-" + place);
   view.render({{ model: new RecordedModel({{ ...state, ...shownPlace(el.id) }}), el }});
 }}
+if (!document.querySelector("h1")) {{  // a view alone: its title is the page's, and it may draw its headings anew
+  const raise = () => {{
+    for (const node of document.querySelectorAll("h3, h4")) node.ariaLevel = node.localName[1] - 2;
+  }};
+  new MutationObserver(raise).observe(document.querySelector("main"), {{ childList: true, subtree: true }});
+  raise();
+}}
 if (location.hash) document.getElementById(location.hash.slice(1).split("=")[0])?.scrollIntoView();
 """
 
@@ -97,6 +104,5 @@ def translations(language: str, scripts: Iterable[Path]) -> dict[str, str]:
     if folder is None:
         return {}
     catalogue = json.loads((LOCALE / folder / "LC_MESSAGES" / "tfkit_lab.json").read_text(encoding="utf-8"))
-    code = "".join(file.read_text(encoding="utf-8") for file in scripts).lower()
-    escaped = lambda text: f'"{text.encode("unicode_escape").decode().lower()}"'  # as esbuild writes it
-    return {english: forms[0] for english, forms in catalogue.items() if english and escaped(english) in code}
+    code = "".join(file.read_text(encoding="utf-8") for file in scripts)
+    return {english: forms[0] for english, forms in catalogue.items() if english and f'"{english}"' in code}

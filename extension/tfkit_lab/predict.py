@@ -8,6 +8,9 @@ and in the cell below
     ...
     guess.compare(counts[8], counts[1])
 
+A class that has talked may vote once more, before anyone runs the cell below: `predict.again("03.parameters")`. The
+first answers stay sealed, and it is they that are compared.
+
 They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). If nobody can answer, as in
 `jupyter execute`, in nbgrader and in tests, no question is asked, and the cells below run and show the result.
 """
@@ -19,12 +22,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.feedback.translate import say
 from tfkit_lab import prediction_card, questions, sealed, unsealed
 from tfkit_lab.questions import Question, stored_value
 
 __all__ = ["predict", "predicted", "predictions_made"]
 
 NOT_SEALED = "Predict first: seal your prediction in the cell above (or skip it there), then run this cell again."
+SKIPPED = "You skipped this prediction, so there is nothing to vote on again: go on with the next cell."
 _questions: dict[str, list[Question]] = {}  # the questions asked in this process, by name
 
 
@@ -65,16 +70,42 @@ class Predict:
             widget = Prediction(name, list(questions), Path.cwd())
             widget.display_handle = display(widget, display_id=True)
 
+    def again(self, name: str) -> None:
+        """Ask a sealed prediction's questions once more, after a talk; without its first answers in sight.
+
+        What was voted on twice, or has its result, is shown as a card; of what was skipped, a line says that there is
+        nothing to vote on. Raises NotPredicted if it was neither predicted nor skipped.
+        """
+        entry = _entry_of(name)
+        if entry is None or entry.get("answers") is None:
+            if entry is not None and _user_can_answer():
+                print(say(SKIPPED))  # no error: nothing that they could do would mend it, and it would end "Run All"
+            return
+        from IPython.display import display
+
+        if not sealed.is_open(entry):
+            display(prediction_card.bundle(name, entry), raw=True)
+        elif _user_can_answer():
+            from tfkit_lab.prediction_widget import SecondVote
+
+            widget = SecondVote(name, entry["questions"], Path.cwd())
+            widget.display_handle = display(widget, display_id=True)
+
 
 predict = Predict()
 
 
 def predicted(name: str) -> SealedPrediction:
     """The sealed prediction; raises NotPredicted if there is none, but a user could make it."""
+    return SealedPrediction(name, _entry_of(name))
+
+
+def _entry_of(name: str) -> dict[str, Any] | None:
+    """What is stored of a prediction; raises NotPredicted if nothing is, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
     if entry is None and _user_can_answer():
-        raise NotPredicted(NOT_SEALED)
-    return SealedPrediction(name, entry)
+        raise NotPredicted(say(NOT_SEALED))
+    return entry
 
 
 def predictions_made(*names: str) -> None:

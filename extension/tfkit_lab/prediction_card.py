@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
+from tfkit_lab.card_style import card_style
 from tfkit_lab.questions import is_right
 
 CAME_TRUE, CAME_OTHERWISE = "✓", "≠"
 
 
-@cache
 def style() -> str:
-    """The style sheet of verdicts, which these cards share, with their additions."""
-    shared = files("autograder.feedback").joinpath("card.css").read_text(encoding="utf-8")
-    return shared + (Path(__file__).parent / "prediction.css").read_text(encoding="utf-8")
+    """The style sheet of these cards."""
+    return card_style("prediction.css")
 
 
 def bundle(name: str, entry: dict[str, Any]) -> dict[str, str]:
@@ -27,8 +23,12 @@ def bundle(name: str, entry: dict[str, Any]) -> dict[str, str]:
 
 def html(name: str, entry: dict[str, Any]) -> str:
     """The card as HTML; all user input is escaped."""
-    rows = [_row(question, answer, observed) for question, answer, observed in _lines(entry)]
-    heads = ["", "you predicted", "came out"] if "observed" in entry else ["", "you predicted"]
+    twice = entry.get("again") is not None
+    rows = [
+        _row(question, [answer, again] if twice else [answer], observed)
+        for question, answer, again, observed in _lines(entry)
+    ]
+    heads = ["", "you predicted", *(["after talking"] if twice else []), *(["came out"] if "observed" in entry else [])]
     top = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
     table = f'<table class="tfkit-p"><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     state, sentence = _state(entry)
@@ -47,15 +47,21 @@ def html(name: str, entry: dict[str, Any]) -> str:
 def text(name: str, entry: dict[str, Any]) -> str:
     """One line for each question."""
     lines = [f"{name}: {_state(entry)[1]}"]
-    for question, answer, observed in _lines(entry):
-        line = f"  {question['label']} predicted {_plain(question, answer)}"
-        lines.append(line if "observed" not in entry else f"{line}, came out {_plain(question, observed)}")
+    for question, answer, again, observed in _lines(entry):
+        line = f"  {question['label']} predicted {plain(question, answer)}"
+        if entry.get("again") is not None:
+            line += f", after talking {plain(question, again)}"
+        if "observed" in entry:
+            line += f", came out {plain(question, observed)}"
+        lines.append(line)
     return "\n".join(lines)
 
 
-def _lines(entry: dict[str, Any]) -> list[tuple[dict[str, Any], Any, Any]]:
+def _lines(entry: dict[str, Any]) -> list[tuple[dict[str, Any], Any, Any, Any]]:
+    """Each question with its answer, that of the second vote and the observed value, each of them None if unknown."""
     none = [None] * len(entry["questions"])
-    return list(zip(entry["questions"], entry["answers"] or none, entry.get("observed") or none, strict=True))
+    values = [entry.get(key) or none for key in ("answers", "again", "observed")]
+    return list(zip(entry["questions"], *values, strict=True))
 
 
 def _state(entry: dict[str, Any]) -> tuple[str, str]:
@@ -64,25 +70,28 @@ def _state(entry: dict[str, Any]) -> tuple[str, str]:
         return "sealed", "skipped" if entry["answers"] is None else "sealed"
     if entry["answers"] is None:
         return "sealed", "what came out"
-    right = [is_right(*line) for line in _lines(entry)]
+    right = [is_right(question, answer, observed) for question, answer, _, observed in _lines(entry)]
     if all(right):
         return "passed", f"{CAME_TRUE} as you predicted"
     how_many = f"{sum(right)} of {len(right)}" if len(right) > 1 else "not"
     return "sealed", f"{CAME_OTHERWISE} {how_many} as you predicted"
 
 
-def _row(question: dict[str, Any], answer: Any, observed: Any) -> str:
+def _row(question: dict[str, Any], votes: list[Any], observed: Any) -> str:
+    """votes: the answer, and that of the second vote if there was one."""
     head = f'<th scope="row">{escape(question["label"])}</th>'
+    answers = "".join(f"<td>{_shown(question, one, observed)}</td>" for one in votes)
     if observed is None:
-        return f"<tr>{head}<td>{_shown(question, answer)}</td></tr>"
-    sign = "" if answer is None else CAME_TRUE if is_right(question, answer, observed) else CAME_OTHERWISE
-    cells = f"<td>{_shown(question, answer, observed)}</td><td>{sign} {_shown(question, observed)}</td>"
+        return f"<tr>{head}{answers}</tr>"
+    sign = "" if votes[0] is None else CAME_TRUE if is_right(question, votes[0], observed) else CAME_OTHERWISE
+    cells = f"{answers}<td>{sign} {_shown(question, observed)}</td>"
     return f'<tr class="{"tfkit-p-true" if sign == CAME_TRUE else ""}">{head}{cells}</tr>'
 
 
 def _shown(question: dict[str, Any], value: Any, observed: Any = None) -> str:
+    """A value as HTML: a mask as a table, in which the cells that differ from `observed` are marked."""
     if value is None or question["kind"] != "mask":
-        return escape(_plain(question, value))
+        return escape(plain(question, value))
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in question["columns"])
     rows = []
     for index, (name, row) in enumerate(zip(question["rows"], value, strict=True)):
@@ -96,7 +105,8 @@ def _cell(is_true: bool, observed: bool) -> str:
     return f'<td class="{mark}">{"✓" if is_true else "·"}</td>'
 
 
-def _plain(question: dict[str, Any], value: Any) -> str:
+def plain(question: dict[str, Any], value: Any) -> str:
+    """A value as text."""
     if value is None:
         return "–"
     if question["kind"] == "number":

@@ -45,7 +45,21 @@ class Prediction(anywidget.AnyWidget):
         self.problem = ""
         name, questions = self.form["name"], self.form["questions"]
         answers = check_answers(questions, content.get("answers")) if content.get("do") == "seal" else None
-        entry = sealed.seal(self.folder, name, questions, answers)
+        entry = self.store(name, questions, answers)
         self.sealed = entry
         if self.display_handle is not None:  # so that a saved notebook shows the card without a kernel
             self.display_handle.update(prediction_card.bundle(name, entry), raw=True)
+
+    def store(self, name: str, questions: list[Question], answers: list[Any] | None) -> dict[str, Any]:
+        """The entry with these answers; None: the user skipped them."""
+        return sealed.seal(self.folder, name, questions, answers)
+
+
+class SecondVote(Prediction):
+    """Asks the questions of a sealed prediction once more, after a talk."""
+
+    def store(self, name: str, questions: list[Question], answers: list[Any] | None) -> dict[str, Any]:
+        """The entry with the second answers beside the first; who skips keeps the first alone."""
+        if answers is None:
+            return sealed.read(self.folder)[name]
+        return sealed.vote_again(self.folder, name, answers)

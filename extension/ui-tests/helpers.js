@@ -1,10 +1,17 @@
-/** What the tests of JupyterLab share. */
+/** What the tests of JupyterLab and of pages share. */
+const { join } = require('node:path');
 const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
 
 const SERVER = `http://127.0.0.1:${process.env.UI_PORT || 8899}`;
 const READING = `${SERVER}/lab/api/settings/@tfkit/lab:reading?token=tests`;
 const THEMES = `${SERVER}/lab/api/settings/@jupyterlab/apputils-extension:themes?token=tests`;
+
+/** Opens a page from disk, as prepare.py has written it. */
+const openPage = (page, file) => page.goto(`file://${join(__dirname, '.tmp', 'root', file)}`);
+
+/** By how many pixels a page is wider than the window. */
+const excessWidth = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
 const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
 
@@ -68,6 +75,13 @@ const accessible = (page, ...where) =>
     )
     .toEqual([]);
 
+/** Whether all that can be pressed is 24 pixels high and wide, or has that much room: WCAG 2.5.8, which axe leaves out unless asked. */
+async function largeEnough(page, ...where) {
+  const axe = new AxeBuilder({ page }).withRules(['target-size']);
+  const { violations } = await where.reduce((builder, selector) => builder.include(selector), axe).analyze();
+  expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 120)))).toEqual([]);
+}
+
 /** Words on the system's accent, behind which the browser would paint a plate of the page's colour. */
 const plated = page =>
   page.evaluate(() => {
@@ -75,7 +89,7 @@ const plated = page =>
     probe.style.cssText = 'background:Highlight;forced-color-adjust:none';
     const accent = getComputedStyle(probe).backgroundColor;
     probe.remove();
-    return [...document.querySelectorAll('[class*=tfk]')]
+    return [...document.querySelectorAll('[class*=tfk], [class*=play-], .start')]
       .filter(node => node.textContent && getComputedStyle(node).backgroundColor === accent)
       .filter(node => getComputedStyle(node).forcedColorAdjust !== 'none')
       .map(node => node.className);
@@ -136,9 +150,13 @@ module.exports = {
   accessible,
   activate,
   command,
+  excessWidth,
   keeps,
   lab,
   language,
+  largeEnough,
+  openPage,
+  plated,
   prints,
   readable,
   setSource,

@@ -49,6 +49,10 @@ def _cell(kind: str, source: str, name: str = "", **tfkit: object) -> nbformat.N
 def _notebook(text: str, code: str, is_right: bool, scheme: str = "") -> nbformat.NotebookNode:
     verdict = {"exercise": "masks.causal", "status": "passed" if is_right else "failed", "score": 2.0 * is_right}
     verdict |= {"max_score": 2.0, "misconception": None if is_right else "own_position_hidden", "reason": None}
+    verdict["checks"] = [
+        {"name": name, "status": "passed" if passes else "failed", "points": 1.0 * passes, "of": 1.0, "message": ""}
+        for name, passes in (("shapes and types", True), ("values", is_right))
+    ]
     cells = [
         _cell("code", code, "solution-masks-causal"),
         _cell("code", "check()", CODE, role="check", verdict=verdict),

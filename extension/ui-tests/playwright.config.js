@@ -15,6 +15,6 @@ module.exports = defineConfig({
   webServer: {
     command: 'python prepare.py .tmp/root && python -m jupyterlab --config jupyter_config.py',
     url: `http://127.0.0.1:${process.env.UI_PORT || 8899}/api/status?token=tests`,
-    timeout: 120000
+    timeout: 300000
   }
 });

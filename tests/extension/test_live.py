@@ -49,14 +49,20 @@ def test_who_has_passed_tried_and_is_stuck_is_counted(tmp_path):
 
 def test_names_are_there_only_where_they_were_asked_for(tmp_path):
     put(tmp_path, "ben", masks_causal=entry(failed=5))
-    assert "ben" not in json.dumps(one(tmp_path))
-    (row,) = one(tmp_path, names=True)
-    assert row["who"] == [{"student": "ben", "failed": 5, "minutes": 20, "misconception": "own_position_hidden"}]
+    put(tmp_path, "ada", masks_causal=entry("passed", 0, at=9), masks_padding=entry(failed=1, at=2))
+    hidden = live.of_class(str(tmp_path), now=NOW)
+    assert "ben" not in json.dumps(hidden) and [who["student"] for who in hidden["people"]] == [None, None]
+    ben, ada = live.of_class(str(tmp_path), now=NOW, names=True)["people"]
+    assert ben == {"student": "ben", "exercise": "masks.causal", "status": "failed", "failed": 5, "minutes": 20,
+                   "ago": 1, "stuck": True, "misconceptions": ["own_position_hidden"]}  # fmt: skip
+    assert (ada["student"], ada["exercise"], ada["stuck"]) == ("ada", "masks.padding", False)  # what was checked last
+    here = {row["exercise"]: row["here"] for row in hidden["exercises"]}
+    assert here == {"masks.causal": 1, "masks.padding": 1} and hidden["stuck"] == 1
 
 
 def test_the_exercise_with_most_stuck_comes_first(tmp_path):
-    put(tmp_path, "ada", a_b=entry("passed", 0), c_d=entry())
-    assert [row["exercise"] for row in one(tmp_path)] == ["c.d", "a.b"]
+    put(tmp_path, "ada", masks_causal=entry("passed", 0), masks_padding=entry())
+    assert [row["exercise"] for row in one(tmp_path)] == ["masks.padding", "masks.causal"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_a_fifo_and_a_link_to_a_device_in_the_shared_folder_are_passed_over(tmp_
 
 
 def test_without_a_folder_there_is_nothing():
-    assert live.of_class(None) == {"students": 0, "active": 0, "exercises": []}
+    assert live.of_class(None) == {"students": 0, "active": 0, "stuck": 0, "exercises": [], "people": []}
 
 
 def test_a_check_is_counted_where_the_class_can_see_it(tmp_path, monkeypatch):
@@ -149,3 +155,52 @@ def test_shared_folder_fifo(tmp_path):
     (tmp_path / "eve.t.json").symlink_to("/dev/zero")
     assert live.of_class(str(tmp_path), now=NOW)["students"] == 1
     assert sealed.of_class(tmp_path / "none", str(tmp_path)) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another account")
+def test_shared_folder_flood(tmp_path, monkeypatch):
+    """The latest files counted, and the first ones of predictions: who wrote many hid everybody else's."""
+    monkeypatch.setattr(sealed, "MAX_FILES", 3)
+    put(tmp_path, "zoe", masks_causal=entry())
+    (tmp_path / "zoe.t.json").write_text("{}")
+    os.utime(tmp_path / "zoe.t.progress.json", (1, 1))
+    for number in range(5):
+        for suffix in ("json", "progress.json"):
+            path = tmp_path / f"a{number}.t.{suffix}"
+            path.write_text("{}")
+            os.chown(path, 65534, -1)
+    assert live.of_class(str(tmp_path), now=NOW)["students"] == 1
+    assert "zoe.t.json" in {path.name for _, path in sealed._files(tmp_path / "none", str(tmp_path))}
+
+
+def test_exercises_that_no_course_has_are_not_shown(tmp_path):
+    """Nine thousand invented ones, all stuck, stood before those of the class."""
+    put(tmp_path, "ada", masks_causal=entry("passed", 0))
+    put(tmp_path, "mallory", **{f"buy_{number}": entry(failed=99) for number in range(5)})
+    assert [row["exercise"] for row in one(tmp_path)] == ["masks.causal"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another account")
+def test_one_account_is_one_student_where_the_machine_has_accounts(tmp_path):
+    """An account wrote files under thirty names that belong to nobody, and was counted thirty times."""
+    ada, ben, mallory = [one for one in pwd.getpwall() if one.pw_uid and "." not in one.pw_name][:3]
+    written = {ada.pw_name: ada, ben.pw_name: ben} | {f"invented{number}": mallory for number in range(4)}
+    question = {"kind": "number", "label": "I"}
+    for name, account in written.items():
+        put(tmp_path, name, masks_causal=entry())
+        which = "made.up" if account is mallory else "03.attentions"
+        made = {which: {"questions": [question], "answers": [1], "at": ""}}
+        (tmp_path / f"{name}.t.json").write_text(json.dumps({"student": name, "predictions": made}))
+        for suffix in ("json", "progress.json"):
+            os.chown(tmp_path / f"{name}.t.{suffix}", account.pw_uid, -1)
+    found = live.of_class(str(tmp_path), now=NOW, names=True)
+    assert found["students"] == 3 and {one["student"] for one in found["people"]} == {
+        one.pw_name for one in (ada, ben, mallory)
+    }
+    assert [one["name"] for one in sealed.of_class(tmp_path / "none", str(tmp_path))] == ["03.attentions"]
+
+
+def test_where_users_have_one_account_in_common_each_name_is_a_student(tmp_path):
+    for name in ("ada", "ben", pwd.getpwuid(os.getuid()).pw_name):
+        put(tmp_path, name, masks_causal=entry())
+    assert live.of_class(str(tmp_path), now=NOW)["students"] == 3

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tfkit_lab import predict as module
 from tfkit_lab import prediction_card, sealed
 from tfkit_lab.predict import NotPredicted, predict, predicted
-from tfkit_lab.prediction_widget import Prediction
+from tfkit_lab.prediction_widget import Prediction, SecondVote
 from tfkit_lab.questions import check_answers, is_right
 
 QUESTIONS = [
@@ -110,6 +110,54 @@ def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):
     assert somebody[-1]["text/html"].count("tfkit-wrong") > 1  # the style sheet's, and the cell's that differs
 
 
+def test_a_class_that_has_talked_votes_once_more_until_the_result_is_known(somebody, tmp_path):
+    with pytest.raises(NotPredicted, match="Predict first"):
+        predict.again("01.x")
+    Prediction("01.x", QUESTIONS[:1], tmp_path).answer({"do": "seal", "answers": [4]})
+    predict.again("01.x")
+    widget = somebody[-1]
+    assert isinstance(widget, SecondVote) and widget.sealed is None
+    widget._answered(widget, {"do": "seal", "answers": ["many"]}, [])
+    assert "could not convert" in widget.problem
+    widget._answered(widget, {"do": "pass"}, [])
+    assert "again" not in sealed.read(tmp_path)["01.x"]
+    SecondVote("01.x", QUESTIONS[:1], tmp_path).answer({"do": "seal", "answers": [7]})
+    entry = sealed.read(tmp_path)["01.x"]
+    assert (entry["answers"], entry["again"]) == ([4], [7])
+    with pytest.raises(sealed.AlreadySealed, match="only once"):
+        sealed.vote_again(tmp_path, "01.x", [8])
+    predict.again("01.x")  # now a card
+    assert "predicted 4, after talking 7" in somebody[-1]["text/plain"]
+    predicted("01.x").compare(7)
+    assert "01.x: ≠ not as you predicted" in somebody[-1]["text/plain"]  # the first answers are compared
+    assert somebody[-1]["text/html"].split("</style>")[1].count("<td>") == 4
+    Prediction("01.y", QUESTIONS[:1], tmp_path).answer({"do": "seal", "answers": [4]})
+    predicted("01.y").compare(4)
+    with pytest.raises(ValueError, match="its result is known"):
+        sealed.vote_again(tmp_path, "01.y", [5])
+
+
+def test_a_class_has_both_votes(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setenv(sealed.FOLDER, str(shared))
+    for student, first, second in (("ada", 4, 7), ("bob", 7, None)):
+        folder = tmp_path / student
+        folder.mkdir()
+        monkeypatch.setenv("JUPYTERHUB_USER", student)
+        sealed.seal(folder, "03.attentions", QUESTIONS[:1], [first])
+        if second:
+            sealed.vote_again(folder, "03.attentions", [second])
+    (shown,) = sealed.of_class(tmp_path / "nothing", str(shared))
+    assert [(one["answers"], one.get("again")) for one in shown["by"]] == [([4], [7]), ([7], None)]
+    (copied,) = shared.glob("ada.*.json")
+    whole = json.loads(copied.read_text())
+    whole["predictions"]["03.attentions"]["again"] = ["x"]
+    copied.write_text(json.dumps(whole))
+    (shown,) = sealed.of_class(tmp_path / "nothing", str(shared))
+    assert [one["student"] for one in shown["by"]] == ["bob"]  # what nobody's lab writes is left out
+
+
 def test_who_passes_may_go_on_and_is_shown_what_came_out(somebody, tmp_path):
     Prediction("01.x", QUESTIONS[:1], tmp_path).answer({"do": "pass"})
     predicted("01.x").compare(7)
@@ -152,6 +200,19 @@ def test_somebody_who_could_answer_has_to_predict_first(tmp_path):
     assert [out.get("traceback") for out in cell.outputs] == [[module.NOT_SEALED]]
 
 
+def test_who_skipped_a_prediction_is_told_that_there_is_no_second_vote_and_goes_on(
+    somebody, tmp_path, capsys, monkeypatch
+):
+    sealed.seal(tmp_path, "01.x", [], None)
+    predict.again("01.x")
+    assert capsys.readouterr().out.startswith("You skipped this prediction") and somebody == []
+    monkeypatch.setenv("LANGUAGE", "fr")
+    predict.again("01.x")
+    assert capsys.readouterr().out.startswith("Vous avez passé cette prédiction")
+    with pytest.raises(NotPredicted, match="Prédisez d'abord"):
+        predicted("01.y")
+
+
 def test_a_class_meets_in_a_folder_under_names_that_nobody_guesses(tmp_path, monkeypatch):
     shared = tmp_path / "shared"
     shared.mkdir()
@@ -168,13 +229,66 @@ def test_a_class_meets_in_a_folder_under_names_that_nobody_guesses(tmp_path, mon
     assert found["observed"] == [4]
 
 
+@pytest.mark.parametrize(("answer", "more"), [("1" + "0" * 400, ""), ("3", ', "unit": NaN'), ("3", ', "unit": 1e999')])
+def test_a_number_that_no_browser_reads_closes_the_view_for_nobody_else(tmp_path, answer, more):
+    question = json.dumps(QUESTIONS[0])
+    for student, given, other in (("ada", answer, question[:-1] + more + "}"), ("ben", "3", question)):
+        entry = f'{{"questions": [{other}], "answers": [{given}], "at": "2026"}}'
+        (tmp_path / f"{student}.t.json").write_text(
+            f'{{"student": "{student}", "predictions": {{"03.attentions": {entry}}}}}'
+        )
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert [by["student"] for by in found["by"]] == ["ben"]
+    json.dumps(found, allow_nan=False)
+
+
+def test_questions_that_one_student_changed_are_not_those_of_the_class(tmp_path):
+    """The first file decided: one that was changed hid what all others had predicted."""
+    for student, label in (("aaron", "forged"), ("ben", "Heads?"), ("cleo", "Heads?")):
+        entry = {"questions": [{**QUESTIONS[0], "label": label}], "answers": [3], "at": "2026"}
+        whole = {"student": student, "predictions": {"01.x": entry}}
+        (tmp_path / f"{student}.t.json").write_text(json.dumps(whole))
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert [by["student"] for by in found["by"]] == ["ben", "cleo"] and found["questions"][0]["label"] == "Heads?"
+
+
+def put(folder, student, questions, name="01.x", **more):
+    entry = {"questions": questions, "answers": [None] * len(questions), "at": "2026", **more}
+    (folder / f"{student}.t.json").write_text(json.dumps({"student": student, "predictions": {name: entry}}))
+
+
+@pytest.mark.parametrize("options", [5, "text", {"a": 1}, [{}], ["x" * 500]])
+def test_options_that_no_browser_draws_close_the_view_for_nobody_else(tmp_path, options):
+    put(tmp_path, "aaron", [{"kind": "choice", "label": "Which?", "options": options}], "03.attentions")
+    put(tmp_path, "ben", QUESTIONS[3:4], "03.attentions")
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert [by["student"] for by in found["by"]] == ["ben"]
+
+
+def test_a_prediction_that_one_student_made_up_is_not_shown_beside_those_of_the_course(tmp_path):
+    """4,500 of them stood before the class's own in the list."""
+    put(tmp_path, "mallory", QUESTIONS[:1], "00001")
+    put(tmp_path, "ada", QUESTIONS[:1], "03.attentions")
+    assert [one["name"] for one in sealed.of_class(tmp_path / "none", str(tmp_path))] == ["03.attentions"]
+    put(tmp_path, "ada", QUESTIONS[:1], "00001")  # of a course of one's own, which more than one take
+    assert [one["name"] for one in sealed.of_class(tmp_path / "none", str(tmp_path))] == ["00001"]
+
+
+def test_what_came_out_is_what_most_students_say(tmp_path):
+    """The first file decided what the whole class was shown as the result."""
+    for student, observed in (("aaron", [3]), ("ben", [4]), ("cleo", [4])):
+        put(tmp_path, student, QUESTIONS[:1], observed=observed)
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert found["observed"] == [4]
+
+
 def test_what_was_handed_in_counts_for_whom_nbgrader_says(tmp_path):
     course = tmp_path / "course"
     for folder in ("source", "autograded"):
         (course / folder).mkdir(parents=True)
     home = course / "submitted" / "chen" / "03-heads"
     home.mkdir(parents=True)
-    sealed.seal(home, "03.x", QUESTIONS[:1], [5])
+    sealed.seal(home, "03.attentions", QUESTIONS[:1], [5])
     assert [by["student"] for one in sealed.of_class(tmp_path, None) for by in one["by"]] == ["chen"]
 
 

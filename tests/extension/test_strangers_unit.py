@@ -89,7 +89,9 @@ def test_the_class_panel_lists_what_each_student_has_of_it(lab: str) -> None:
     assert (assignment["assignment"], assignment["exercises"]) == (UNIT, [EXERCISE])
     states = {one["student"]: one["verdicts"][EXERCISE]["status"] for one in assignment["students"]}
     assert states == {"ada": "passed", "ben": "failed"}
-    assert assignment["commonest"] == [{"exercise": EXERCISE, "misconception": "only_one_is_divided", "students": 1}]
+    (common,) = assignment["commonest"]
+    assert (common["exercise"], common["misconception"], common["students"]) == (EXERCISE, "only_one_is_divided", 1)
+    assert common["sentence"].startswith("You divide only the vectors of x")
 
 
 def test_the_check_server_names_its_misconception(lab: str, graded: SimpleNamespace) -> None:

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Gettext } from '@jupyterlab/translation/lib/gettext';
 import { describe, expect, it } from 'vitest';
 
-const sources = ['src/plugins', 'src/shared', 'src/widgets'].flatMap(folder =>
+const sources = ['src/play', 'src/plugins', 'src/shared', 'src/widgets'].flatMap(folder =>
   readdirSync(folder, { recursive: true, encoding: 'utf-8' })
     .filter(file => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
     .map(file => readFileSync(`${folder}/${file}`, 'utf-8'))
@@ -34,6 +34,14 @@ describe.each(readdirSync('tfkit_lab/locale'))('the catalogue of %s', locale => 
       }
     }
   });
+
+  it.runIf(locale.startsWith('fr'))(
+    'has a space that does not break before : ; ! ? and », and the apostrophe ’',
+    () => {
+      const forms = Object.entries<string[]>(catalogue).flatMap(([name, texts]) => (name ? texts : []));
+      expect(forms.filter(form => / [:;!?»]|« |[a-zé]'[a-zé]/i.test(form))).toEqual([]);
+    }
+  );
 
   it('keeps the places for what is filled in', () => {
     const places = (text: string): string[] => (text.match(/%\d/g) ?? []).sort();

@@ -142,7 +142,10 @@ export function showExercise(panel: NotebookPanel, exercise: string): Promise<bo
   return showCell(panel, model => meta(model).role === 'exercise' && meta(model).exercise === exercise);
 }
 
-/** Scroll to the first cell that `fits`, and make it the active one; false when there is none. */
+/**
+ * Scroll to the first cell that `fits`, and make it the active one; false when there is none. The cursor goes into the code of an
+ * exercise, which is to be written; elsewhere the cell has the focus, so that Tab goes on to its buttons and does not indent its code.
+ */
 export async function showCell(panel: NotebookPanel, fits: (model: ICellModel) => boolean): Promise<boolean> {
   await panel.context.ready;
   await panel.revealed;
@@ -154,7 +157,8 @@ export async function showCell(panel: NotebookPanel, fits: (model: ICellModel) =
   }
   content.deselectAll();
   content.activeCellIndex = index;
-  await content.scrollToCell(cells[index], 'start');
+  await content.scrollToItem(index, 'start').catch(() => undefined); // another way to it took the place of this one
+  content.mode = meta(cells[index].model).role === 'exercise' ? 'edit' : 'command';
   content.activate();
   holdInView(content.outerNode, cells[index].node, () => headingOver(cells.slice(0, index).map(({ node }) => node)));
   return true;

@@ -6,7 +6,7 @@ interface IHasModel {
   readonly model: { readonly id: string; readonly type: string; getMetadata(key: string): unknown };
 }
 
-const UNNEEDED = ['demo', 'experiment', 'predict', 'check']; // no answer counts with these: see `sources_of` in autograder/grade/run.py
+const UNNEEDED = ['demo', 'experiment', 'predict', 'check', 'ask', 'recall']; // no answer counts with these: see `sources_of` in autograder/grade/run.py
 const START = 'tab-start'; // the cell that installs the course in a tab: see course/lite/site.py
 const INSTALLED = 'import autograder';
 const RAN = '_tfkit_ran'; // in a kernel: the ids of the set-up cells that were run there

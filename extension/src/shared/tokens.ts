@@ -1,7 +1,7 @@
 /** What this extension offers to others: import these tokens, and require or provide them as JupyterLab plugins do. */
 import { Token } from '@lumino/coreutils';
 import { ISignal } from '@lumino/signaling';
-import type { ILeaderboard } from '../plugins/instructor/leaderboard';
+import type { ILeaderboard } from './leaderboard';
 import { IModel } from '../widgets/model';
 
 /** A way to draw recorded traces of some kind. */
@@ -85,6 +85,10 @@ export interface IUnit {
   /** May be empty: a unit can be a project instead. */
   readonly exercises: readonly IExercise[];
   readonly project?: IProject | null;
+  /** The id of the cell that puts the unit's parts into the student's own model, or null. */
+  readonly model_cell?: string | null;
+  /** The id of the cell that asks questions on earlier units, or null. */
+  readonly recall_cell?: string | null;
   /** The measured results of the project, if the server can read them. */
   readonly leaderboard?: ILeaderboard | null;
   /** How many predictions its notebook asks for, and how many are sealed. */
@@ -92,6 +96,35 @@ export interface IUnit {
   /** What the lesson asks for, in its order; absent where nobody can say what is done, as in a tab. */
   readonly steps?: readonly IStep[];
   readonly terms: readonly ITerm[];
+}
+
+/** A line of the table of a student's own model: what it could do with the parts of a unit put in. */
+export interface IModelLine {
+  /** The unit's number. */
+  readonly unit: number;
+  /** How many of the parts that the model needs are the student's own, and how many it needs. */
+  readonly own: number;
+  readonly of: number;
+  readonly steps: number;
+  readonly bits_per_byte: number;
+  readonly bytes_per_second: number;
+  /** A line that the model wrote; may be empty. */
+  readonly writes: string;
+}
+
+export interface IOwnModel {
+  /** In the units' order. */
+  readonly lines: readonly IModelLine[];
+  /** Whether the table is there but cannot be read. */
+  readonly damaged: boolean;
+}
+
+/** Questions on earlier units that come back. */
+export interface IRecall {
+  /** How many are due. */
+  readonly due: number;
+  /** When the next one comes back, if none is due. */
+  readonly next: string | null;
 }
 
 /** A path through the course. */
@@ -105,6 +138,10 @@ export interface ICourse {
   readonly units: readonly IUnit[];
   /** The track that the student has chosen, or null for the whole course. */
   readonly track: ITrack | null;
+  /** The table of the student's own model; null where no unit puts anything into it. */
+  readonly model?: IOwnModel | null;
+  /** Questions on earlier units; null before any was answered. */
+  readonly recall?: IRecall | null;
   /** Why the units could not be read, or null. */
   readonly error: string | null;
   readonly changed: ISignal<ICourse, void>;

@@ -90,6 +90,25 @@ it('lets a chosen track say what comes next on the panel, the home page and the 
   expect(said()).toEqual(['in 01', 'Next: in 01 (01)', 'in 01']);
 });
 
+it('is what the panel lists: the units that it leaves out are folded below, and stay open once they are opened', async () => {
+  const course = await courseOf(units);
+  const { node } = new CoursePanel(course, trans, vi.fn(), vi.fn());
+  const named = (within: string): (string | null)[] =>
+    [...node.querySelectorAll(within)].map(section => section.getAttribute('aria-label'));
+  expect(named('section')).toEqual(['01', '04', '05']);
+  expect(node.querySelector('details')).toBeNull();
+  course.chooseTrack('core');
+  expect(named(':scope > section')).toEqual(['04', '05']);
+  expect(named('details section')).toEqual(['01']);
+  const folded = node.querySelector('details')!;
+  expect(folded.open).toBe(false);
+  expect(folded.querySelector('summary')!.textContent).toBe('1 unit outside the track');
+  folded.open = true;
+  folded.dispatchEvent(new Event('toggle'));
+  course.chooseTrack('core');
+  expect(node.querySelector('details')!.open).toBe(true);
+});
+
 it('is chosen again at the next visit, as long as it is offered', async () => {
   (await courseOf(units)).chooseTrack('core');
   expect((await courseOf(units)).track?.name).toBe('core');

@@ -49,13 +49,15 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   const stages = trace.steps[step]?.stages?.[String(node)] ?? [];
   const names = [translated('token'), 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
   const body = h('tbody', {}, ...rows.map(r => row(r, told, take)));
-  const table = h('table', { 'aria-label': translated('Most probable next tokens') }, tableHead(names), body);
+  const label = translated('Most probable next tokens');
+  const table = h('table', { className: 'tfk-next', 'aria-label': label }, tableHead(names), body);
   const left = stages.map(s => translated('%1 leaves %2', s.name, s.left)).join(', ');
   const entropy = trace.steps[step]?.entropy[String(node)];
   const words = [entropy === undefined ? '' : translated('Entropy %1 nats', entropy.toFixed(2)), left]
     .filter(Boolean)
     .join('; ');
-  return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
+  const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': label }, table);
+  return h('div', {}, scroll, h('p', { className: 'tfk-note' }, words));
 }
 
 const FATE: Record<IDraftToken['state'], () => string> = {

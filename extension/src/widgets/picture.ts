@@ -2,7 +2,7 @@
 import { h } from './dom';
 import { IModel } from './model';
 import { onTheme } from './palette';
-import { IValidate, schemaProblem } from './schema';
+import { IValidate, schemaProblem } from '../schemas/errors';
 import { shareBar } from './share';
 import { CSS, PICTURE_CSS } from './style';
 import { translated } from './words';

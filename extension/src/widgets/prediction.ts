@@ -3,7 +3,7 @@ import { h } from './dom';
 import { IModel, IRenderProps } from './model';
 import { translated } from './words';
 
-interface IQuestion {
+export interface IQuestion {
   kind: 'number' | 'numbers' | 'shape' | 'choice' | 'mask';
   label: string;
   count?: number;
@@ -14,7 +14,7 @@ interface IQuestion {
 }
 
 /** One question on the page. `read` returns undefined until there is a valid answer. */
-interface IField {
+export interface IField {
   node: HTMLElement;
   /** A line below the field. */
   note?: HTMLElement;
@@ -161,7 +161,8 @@ function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField
   return { node, read: () => (touched ? cells.map(row => row.map(isOn)) : undefined) };
 }
 
-function field(question: IQuestion, place: number, name: string, changed: () => void): IField {
+/** The field that answers a question of this kind. */
+export function fieldOf(question: IQuestion, place: number, name: string, changed: () => void): IField {
   switch (question.kind) {
     case 'choice':
       return options(question, `${name} ${place}`, changed);
@@ -183,7 +184,7 @@ function form(model: IModel): HTMLElement {
   const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Skip'));
   pass.title = translated('Go on without a prediction');
   const problem = h('p', { className: 'tfkit-p-problem', role: 'alert' });
-  const fields = questions.map((question, i) => field(question, i, name, () => (problem.textContent = '')));
+  const fields = questions.map((question, i) => fieldOf(question, i, name, () => (problem.textContent = '')));
   const sets = questions.map(({ label }, i) => {
     const { node: input, note } = fields[i];
     return h('fieldset', {}, h('legend', {}, label), input, ...(note ? [note] : []));

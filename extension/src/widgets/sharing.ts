@@ -1,5 +1,6 @@
 /** The actions of a view's share buttons (pictures, files, the clipboard), loaded at the first click. */
 import { h } from './dom';
+import { saveFile } from './file';
 import { toSvg } from './svgpicture';
 import { translated } from './words';
 
@@ -22,9 +23,7 @@ async function toPng(svg: SVGElement): Promise<Blob> {
 
 /** Saves a file through the browser; returns the message to show. */
 export function save(name: string, parts: BlobPart, type: string): string {
-  const link = h('a', { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  saveFile(name, parts, type);
   return translated('Saved');
 }
 
@@ -38,6 +37,10 @@ export async function copyPng(root: HTMLElement, name: string): Promise<string> 
     return save(`${name}.png`, await png, 'image/png');
   }
 }
+
+/** Saves the visible part of a page as a PNG picture. */
+export const savePng = async (root: HTMLElement, name: string): Promise<string> =>
+  save(`${name}.png`, await toPng(toSvg(root)), 'image/png');
 
 /** Saves the visible view as an SVG drawing. */
 export const saveSvg = (root: HTMLElement, name: string): string =>

@@ -17,6 +17,7 @@ min-height:28px;font:inherit;cursor:pointer;transition:border-color var(--tfk-qu
 button:hover:not([aria-disabled=true]),select:hover{border-color:var(--hot)}
 button:disabled,button[aria-disabled=true]{opacity:.45;cursor:default}
 :focus-visible,&:focus-visible{outline:2px solid var(--hot);outline-offset:1px}
+:is(button,summary,[tabindex]){scroll-margin-top:7em}
 .tfk-bar{display:flex;gap:6px;align-items:center;flex-wrap:wrap;margin-bottom:var(--tfk-s2)}.tfk-bar:empty{display:none}
 .tfk-bar svg{vertical-align:-2px}
 label{display:inline-flex;gap:4px;align-items:center}
@@ -36,6 +37,7 @@ th[scope=row]{font-family:var(--mono)}
 tr.tfk-chosen th[scope=row]{font-weight:700}
 .tfk-p{display:inline-block;height:.8em;background:var(--tfk-c1);min-width:1px;border-radius:2px;vertical-align:-.05em}
 tr.tfk-chosen .tfk-p{background:var(--tfk-c2)}
+@container(max-width:360px){.tfk-next :is(td,th):nth-child(3){display:none}.tfk-next :is(td,th){padding-right:5px}}
 .tfk-note{color:var(--soft);font-size:var(--tfk-t1);margin:4px 0 0}
 .tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:250px}.tfk-row>:empty{display:none}
 .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
@@ -48,6 +50,7 @@ circle{fill:var(--hot);stroke:var(--hot)}path{fill:none;stroke:var(--line)}
 .tfk-best text{font-weight:700}path.tfk-best{stroke:var(--hot);stroke-width:2.5}}
 input{color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:3px;font:inherit;padding:3px 6px}
 input,select{forced-color-adjust:auto}input[type=number]{width:4em}input[type=range]{padding:0}[aria-pressed=true]{outline:2px solid var(--hot)}
+[aria-pressed=true]:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 form{display:inline-flex;gap:6px;align-items:center}form input{min-width:16em}
 td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-cut,.tfk-cut th{color:var(--soft);text-decoration:line-through}
@@ -67,6 +70,7 @@ text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink
 .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--tfk-bar);stroke:var(--ink)}
 .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}[hidden]{display:none}
 .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
+.tfk-lit:focus-visible{outline:3px solid var(--hot);outline-offset:2px}
 .tfk-framed{display:flex;align-items:flex-end}.tfk-map .tfk-framed{overflow:auto}
 .tfk-axis{display:flex;font:10px/1 var(--mono);color:var(--soft)}
 .tfk-axis span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
@@ -76,7 +80,7 @@ text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink
 .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}
 .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
 .tfk-share button:hover,.tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
-details{margin-top:4px}.tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+details{margin-top:4px}summary{padding:3px 0;min-height:24px;box-sizing:border-box}.tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 &[aria-busy=true]{overflow:clip}&[aria-busy=true] .tfk-panes{opacity:.45}
 &[aria-busy=true]::after{content:"";position:absolute;left:0;top:0;height:3px;width:100%;background:linear-gradient(90deg,transparent,var(--hot),transparent)}
 .tfk-panes{transition:opacity var(--tfk-quick)}

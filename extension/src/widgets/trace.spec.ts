@@ -1,7 +1,7 @@
 import Ajv from 'ajv';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { IValidate, schemaProblem } from './schema';
+import { IValidate, schemaProblem } from '../schemas/errors';
 import {
   ancestry,
   candidates,

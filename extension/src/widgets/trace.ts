@@ -1,7 +1,7 @@
 /** The type of a recorded decoding run (`tfkit_lab/schemas/decoding.json`), and pure functions that the views read it with. */
 import type { IDecoding, IMaps, INode, IPooled } from '../generated/decoding';
 import { validate } from '../generated/decoding.valid';
-import { schemaProblem } from './schema';
+import { schemaProblem } from '../schemas/errors';
 import { translated } from './words';
 
 export type { ICache, IDraft, IDraftToken, INode, IStage, IStep } from '../generated/decoding';

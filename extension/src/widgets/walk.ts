@@ -1,7 +1,7 @@
 /** One step of a model, or of the student's function, as a row of stages; the chosen one is shown with all numbers. */
 import { IWalk } from '../generated/walk';
 import { validate } from '../generated/walk.valid';
-import { h, visibleToken } from './dom';
+import { h, tableHead, visibleToken } from './dom';
 import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
@@ -377,13 +377,16 @@ class View {
         h('td', {}, drawn)
       );
     });
-    const head = [translated('token'), translated('logit'), translated('p'), '', ''].map(name =>
-      name ? h('th', { scope: 'col' }, name) : h('td', {})
-    );
+    const names = [translated('token'), translated('logit'), translated('p'), '', ''];
     return h(
       'div',
       { className: 'tfk-walk-matrices' },
-      h('table', { className: 'tfk-walk-candidates' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows))
+      h(
+        'table',
+        { className: 'tfk-walk-candidates', 'aria-label': translated('Most probable next tokens') },
+        tableHead(names),
+        h('tbody', {}, ...rows)
+      )
     );
   }
 

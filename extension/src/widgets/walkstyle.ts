@@ -18,7 +18,8 @@ background:var(--paper);padding:2px;display:grid;place-items:center;position:rel
 .tfk .tfk-walk-word{font:600 13px var(--jp-code-font-family,monospace);overflow-wrap:anywhere;text-align:center;color:var(--ink)}
 .tfk .tfk-walk-heads{display:inline-flex;gap:3px;align-items:center;flex-wrap:wrap;margin-left:8px}
 .tfk .tfk-walk-heads button{min-width:28px;padding:3px 6px}
-.tfk .tfk-walk-heads [aria-pressed=true]{background:var(--hot);color:var(--tfk-on-accent);outline:0;border-color:var(--hot)}
+.tfk .tfk-walk-heads [aria-pressed=true]{background:var(--hot);color:var(--tfk-on-accent);border-color:var(--hot)}
+.tfk .tfk-walk-heads [aria-pressed=true]:not(:focus-visible){outline:0}
 .tfk .tfk-walk-open{display:grid;grid-template-columns:minmax(190px,280px) minmax(0,1fr);gap:24px;align-items:start}
 @container (max-width:640px){.tfk .tfk-walk-open{grid-template-columns:minmax(0,1fr);gap:12px}}
 .tfk .tfk-walk-words h4{font-size:20px;line-height:1.2;margin:2px 0 8px}.tfk .tfk-walk-words p{margin:0 0 8px}

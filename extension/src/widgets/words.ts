@@ -11,10 +11,12 @@ export function translateBy(translate?: Translate): void {
   (globalThis as Record<symbol, unknown>)[PLACE] = translate;
 }
 
+/** A text with the values in its places `%1`, `%2` … */
+export const fillIn = (text: string, values: readonly (string | number)[]): string =>
+  text.replace(/%(\d)/g, (_, place) => String(values[Number(place) - 1]));
+
 /** A text in the reader's language, with `%1`, `%2` … replaced by the values. */
 export function translated(english: string, ...values: (string | number)[]): string {
   const translate = (globalThis as Record<symbol, unknown>)[PLACE] as Translate | undefined;
-  return translate
-    ? translate(english, ...values)
-    : english.replace(/%(\d)/g, (_, place) => String(values[Number(place) - 1]));
+  return translate ? translate(english, ...values) : fillIn(english, values);
 }

@@ -44,7 +44,7 @@ test('the home page and a verdict', async ({ page }) => {
   const news = page.locator('.Toastify__toast', { hasText: 'Jupyter news' }); // `make lab` has switched it off
   await news.getByRole('button', { name: 'No', exact: true }).click();
   await expect(news).toHaveCount(0);
-  await expect(page.locator('#tfkit-home')).toContainText('1 of 92 exercises passed');
+  await expect(page.locator('#tfkit-home')).toContainText(/1 of \d+ exercises passed/);
   await page.mouse.move(0, 0); // a card below it would be lit
   for (const scheme of ['Light', 'Dark']) {
     await theme(page, scheme);

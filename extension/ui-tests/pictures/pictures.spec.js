@@ -57,7 +57,7 @@ test("the instructor's pages", async ({ page }) => {
   const panel = page.locator('#tfkit-class');
   await expect(panel.locator('.tfkit-Live tbody tr').first()).toBeVisible();
   await expect(panel.locator('.tfkit-Predictions')).toContainText('How many parameters');
-  await page.setViewportSize({ width: 1280, height: 520 });
+  await page.setViewportSize({ width: 1360, height: 720 });
   await panel.screenshot(to('class-live'));
   await page.setViewportSize({ width: 1280, height: 760 });
   await command(page, 'tfkit:marking');

@@ -11,13 +11,15 @@ const firstFailure = () => {
 };
 const STUDENTS = `${ASSIGNMENT} .tfkit-Class-table tbody tr`;
 
-test('the class panel tells how the class does, and opens a submission', async ({ page }) => {
+test('the class panel tells how the class does, and leads to an answer and its notebook', async ({ page }) => {
   await lab(page);
   await command(page, 'tfkit:show-class');
   const panel = page.locator('#tfkit-class');
   await expect(panel.locator(STUDENTS)).toHaveCount(3);
   await expect(panel.locator(STUDENTS).nth(1)).toContainText('not yet right own position hidden');
-  await expect(panel.locator(`${ASSIGNMENT} ol li`)).toHaveText('own position hidden (masks.causal): 2 students');
+  await expect(panel.locator(`${ASSIGNMENT} ol li span`)).toHaveText(
+    'Causal mask: Your mask hides each position from itself, so the first position sees nothing at all. 2 students'
+  );
   const places = panel.locator('.tfkit-Leaderboard tbody tr');
   await expect(places).toHaveText(['1Ada0.6740.104', '2anonymous0.8210.251']);
   await expect(panel.locator('.tfkit-Leaderboard')).toContainText('1 other is not listed');
@@ -28,9 +30,18 @@ test('the class panel tells how the class does, and opens a submission', async (
   await only.uncheck();
   await accessible(page, '#tfkit-class');
   await panel.locator(ASSIGNMENT).getByRole('button', { name: 'ben' }).click();
-  await page.waitForFunction(
-    () => window.jupyterapp.shell.currentWidget?.context?.path === 'class/autograded/ben/02-masks/02-masks.ipynb'
-  );
+  const answer = panel.locator('.tfkit-Answer-part');
+  await expect(answer.locator('h4')).toHaveText('ben · Causal mask');
+  await expect(answer.locator('.tfkit-verdict')).toContainText('not yet right');
+  await answer.getByRole('button', { name: 'Open the notebook here' }).click();
+  await page.waitForFunction(() => {
+    const { currentWidget } = window.jupyterapp.shell;
+    const place = currentWidget?.content?.activeCell?.model.getMetadata('tfkit');
+    return (
+      currentWidget?.context?.path === 'class/autograded/ben/02-masks/02-masks.ipynb' &&
+      place?.exercise === 'masks.causal'
+    );
+  });
   await shot(page, 'class-panel');
 });
 
@@ -49,25 +60,57 @@ test('grading starts in a terminal of the course folder', async ({ page }) => {
   await expect.poll(text, { timeout: 90000 }).toContain('has no nbgrader_config.py');
 });
 
-test('the class is watched live, by number and by name where that is asked', async ({ page }) => {
+test('the class is watched live, by number and by name where that is asked, and item by item', async ({ page }) => {
+  await page.setViewportSize({ width: 1600, height: 1200 });
   await lab(page);
   await command(page, 'tfkit:class-page');
-  const now = page.locator('#tfkit-class .tfkit-Live');
-  const row = now.locator('tbody tr', { has: page.locator('th', { hasText: 'masks.causal' }) });
-  await expect(row.locator('td')).toHaveText(['3', '1', '2']);
-  await expect(now).toContainText('own position hidden: 3 students');
-  await expect(now).not.toContainText('ben');
-  await now.getByRole('checkbox', { name: 'Names' }).check();
-  const stuck = () => `ben · 6 checks failed in ${Math.floor((Date.now() - firstFailure()) / 60000)} min`;
-  await expect.poll(async () => (await now.textContent()).includes(stuck()), { timeout: 30000 }).toBe(true);
-  await now.getByRole('checkbox', { name: 'Names' }).uncheck();
-  await expect(now).not.toContainText('ben');
-  await expect(page.locator('#tfkit-class .tfkit-Predictions')).toContainText('How many parameters with 8 heads?');
+  const whole = page.locator('#tfkit-class');
+  const now = whole.locator('.tfkit-Live');
+  const row = now.locator('tbody tr', { has: page.locator('th', { hasText: 'Causal mask' }) });
+  await expect(row.locator('td').nth(3)).toHaveText('2');
+  await expect(row).toContainText('Your mask hides each position from itself');
+  await expect(whole.getByRole('status').first()).toContainText('2 are stuck');
+  await expect(whole.locator('.tfkit-Submissions')).toContainText('Student 2');
+  await expect(whole).not.toContainText('ben');
+  await whole.getByRole('checkbox', { name: 'Names' }).check();
+  const stuck = () => `6 checks failed in ${Math.floor((Date.now() - firstFailure()) / 60000)} min`;
+  const ben = whole.locator('.tfkit-People tbody tr', { has: page.locator('th', { hasText: 'ben' }) });
+  await expect.poll(async () => (await ben.textContent()).includes(stuck()), { timeout: 30000 }).toBe(true);
+  await whole.getByRole('checkbox', { name: 'Names' }).uncheck();
+  await expect(whole).not.toContainText('ben');
+  await expect(whole.locator('.tfkit-Predictions')).toContainText('How many parameters with 8 heads?');
+
+  await whole.getByRole('button', { name: '2 are stuck on Causal mask' }).click();
+  await expect(row).toBeFocused();
+  await row.getByRole('button', { name: 'Show to all' }).click();
+  const shown = page.getByRole('dialog');
+  await expect(shown.locator('pre')).toContainText('tril(diagonal=-1)');
+  await accessible(page, '.tfkit-Project');
+  await shot(page, 'class-project');
+  await page.keyboard.press('Escape');
+  await expect(shown).toHaveCount(0);
+
+  await whole.getByRole('button', { name: /06-training/ }).click();
+  await whole.getByText('Item analysis').click();
+  const values = whole.locator('.tfkit-Analysis tbody tr', { hasText: 'values' });
+  await expect(values).toContainText('5 of 7', { timeout: 60000 });
+  const file = page.waitForEvent('download');
+  await whole.getByRole('button', { name: 'Save the table as CSV' }).click();
+  expect((await file).suggestedFilename()).toBe('06-training.csv');
+  expect(readFileSync(await (await file).path(), 'utf-8')).toMatch(
+    /^exercise,check,.*\r?\nmasks\.causal,shapes and types,/
+  );
+
   await accessible(page, '#tfkit-class');
   await shot(page, 'class-live');
   await theme(page, 'Dark');
   await accessible(page, '#tfkit-class');
   await shot(page, 'class-live-dark');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await command(page, 'application:toggle-left-area');
+  const width = () => whole.evaluate(node => node.scrollWidth - node.clientWidth);
+  await expect.poll(width).toBe(0); // nothing has to be scrolled to sideways
+  await shot(page, 'class-live-390');
   await readable(page, 'class-live', '#tfkit-class');
 });
 

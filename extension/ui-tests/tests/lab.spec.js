@@ -9,6 +9,7 @@ const {
   keeps,
   lab,
   language,
+  openPage,
   prints,
   readable,
   setSource,
@@ -270,6 +271,9 @@ test('the lab in French has the course and the stepper in French', async ({ page
     await shot(page, 'french');
     await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: EXERCISE });
     await expect(page.locator('.jp-cell-toolbar:visible').getByText('Vérifier', { exact: true })).toBeVisible();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'fr-FR'); // for speech programs
+    await expect(page.locator('.jp-Notebook:visible')).toHaveAttribute('lang', 'en'); // the lesson is
+    await expect(page.locator('#tfkit-course .tfkit-late')).toHaveText(/12 oct\. 2020/);
   } finally {
     await language(page, 'en');
   }
@@ -385,7 +389,7 @@ test('the exported page works from disk, with no network', async ({ page }) => {
   const asked = [];
   page.on('request', request => asked.push(request.url()));
   page.on('pageerror', error => asked.push(String(error)));
-  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  await openPage(page, 'page.html');
   await stepper(page).focus();
   await page.keyboard.press('ArrowRight');
   await chosen(page, 2);

@@ -1,4 +1,4 @@
-const { rmSync } = require('node:fs');
+const { readFileSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
 const { accessible, command, lab, language, shot, theme } = require('../helpers');
@@ -99,6 +99,22 @@ for (const [locale, marked] of [
       const last = page.locator('.tfkit-Stages li').last().getByRole('button', { name: marked });
       await expect(last).toBeInViewport({ ratio: 1 });
       await shot(page, `reading-done-390-${locale}`);
+      await command(page, 'notebook:move-cursor-down');
+      await page.evaluate(() => {
+        const { content } = window.jupyterapp.shell.currentWidget;
+        return content.scrollToItem(content.widgets.length - 1, 'end');
+      });
+      const end = page.locator('.tfkit-R-endPart');
+      await expect(end.getByRole('heading')).toHaveText(locale === 'en' ? /Masks: done$/ : /Masks\u00a0: terminé$/);
+      await end.scrollIntoViewIfNeeded();
+      await accessible(page, '.tfkit-R-endPart');
+      await shot(page, `reading-end-390-${locale}`);
+      const file = page.waitForEvent('download');
+      await end
+        .getByRole('button', { name: locale === 'en' ? 'Save as a drawing' : 'Enregistrer comme dessin' })
+        .click();
+      const drawn = readFileSync(await (await file).path(), 'utf-8');
+      expect(drawn).toMatch(/^<svg [^]*<pattern [^]*tfkit-hatch-[^]*built by hand|construit à la main/);
     } finally {
       await language(page, 'en');
     }

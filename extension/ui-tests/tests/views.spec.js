@@ -1,7 +1,7 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible } = require('../helpers');
+const { accessible, excessWidth, openPage } = require('../helpers');
 
 const KINDS = [
   'Decoding stepper',
@@ -25,7 +25,7 @@ for (const colorScheme of ['light', 'dark']) {
     page.on('request', request => asked.push(request.url()));
     page.on('pageerror', error => asked.push(String(error)));
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+    await openPage(page, 'views.html');
     for (const name of KINDS) {
       await expect(page.getByRole('group', { name, exact: true }).first()).toBeVisible();
     }
@@ -87,7 +87,7 @@ for (const [name, look] of Object.entries({
 })) {
   test(`squares, hatches, chips and bars can be told apart (${name})`, async ({ page }) => {
     await page.emulateMedia({ ...look, reducedMotion: 'reduce' });
-    await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+    await openPage(page, 'views.html');
     const masks = page.getByRole('group', { name: 'Matrices', exact: true });
     const [yes, line, no] = await masks
       .locator('canvas')
@@ -143,7 +143,7 @@ const drawnBy = (page, key, presses) =>
   );
 
 test('a step draws a few hundred nodes, both ways', async ({ page }) => {
-  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  await openPage(page, 'page.html');
   const forth = await drawnBy(page, 'ArrowRight', 5);
   const back = await drawnBy(page, 'ArrowLeft', 5);
   for (const nodes of [...forth, ...back]) {
@@ -187,7 +187,7 @@ test('the tree stands beside the maps where there is room; by touch and at 200 %
 }) => {
   const context = await browser.newContext({ viewport: { width: 1360, height: 1000 }, hasTouch: true });
   const page = await context.newPage();
-  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  await openPage(page, 'page.html');
   const group = name => page.getByRole('group', { name, exact: true }).first();
   const beside = async () => {
     const [tree, maps] = [await group('Beam').boundingBox(), await group('Self-attention').boundingBox()];
@@ -201,12 +201,12 @@ test('the tree stands beside the maps where there is room; by touch and at 200 %
   ]) {
     await page.setViewportSize({ width, height });
     await expect.poll(beside).toBe(false);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
+    expect(await excessWidth(page)).toBeLessThanOrEqual(0);
     await group('Beam').scrollIntoViewIfNeeded();
     await forward.tap(); // the controls are still in sight
   }
   await expect(page.locator('[role=status]')).toHaveText(/^Step 3 of 6/);
-  await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+  await openPage(page, 'views.html');
   const map = group('Attention').locator('.tfk-grid').last();
   await map.evaluate(node => {
     node.style.width = '120px';
@@ -219,7 +219,7 @@ test('the tree stands beside the maps where there is room; by touch and at 200 %
 });
 
 test('512 tokens can be stepped through', async ({ page }) => {
-  await page.goto(`file://${join(__dirname, '../.tmp/root/long.html')}`);
+  await openPage(page, 'long.html');
   const said = page.locator('[role=status]');
   await expect(said).toHaveText(/^Step 1 of 60/, { timeout: 30000 });
   await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /attends most to/, { timeout: 30000 });

@@ -1,13 +1,18 @@
 const { execFileSync } = require('node:child_process');
-const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible, activate, command, lab, setSource, shot } = require('../helpers');
+const { accessible, activate, command, excessWidth, lab, openPage, setSource, shot } = require('../helpers');
 
 // what a window of 1280 × 800 has at a zoom of 200 %
 test.use({ viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, reducedMotion: 'reduce' });
 
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
+const NO_LATER_HIDDEN = `import torch
+def decoder_mask(ids, pad_id):
+    length = ids.shape[1]
+    words = ids != pad_id
+    real = words[:, None, None, :]
+    return real.repeat(1, 1, length, 1)`;
 const collected = name => execFileSync('autograder', ['corpus', 'show', EXERCISE, name], { encoding: 'utf-8' });
 
 /**
@@ -125,9 +130,98 @@ test('at 200 % the stepper in a notebook and every view on a page fit', async ({
   await expect(stepper.locator('[role=status]')).toHaveText(/^Step 6 of 6/);
   expect(await outOfReach(page, '.tfk')).toEqual([]); // the tree is wider and higher than the notebook by now
   await shot(page, 'stepper-zoom');
-  await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+  await openPage(page, 'views.html');
   await expect(page.getByRole('group', { name: 'Walk through one step', exact: true })).toBeVisible();
   await expect(page.locator('.tfk')).toHaveCount(19);
   expect(await outOfReach(page, '.tfk')).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
+  expect(await excessWidth(page)).toBe(0);
+});
+
+const PAGES = ['views.html', 'lessons.html', 'page.html', 'cards.html', 'report.html', 'play/index.html'];
+
+test.describe('at 400 %', () => {
+  test.use({ viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 }); // a window of 1280 × 1024
+
+  for (const file of PAGES) {
+    test(`${file} is read without scrolling sideways`, async ({ page }) => {
+      await openPage(page, file);
+      await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+      await expect.poll(() => excessWidth(page)).toBeLessThanOrEqual(0);
+    });
+  }
+
+  test('home page, panel, predictions, verdict and walk fit in the lab', async ({ page }) => {
+    await lab(page, undefined, { reading: true });
+    const home = page.locator('#tfkit-home');
+    await expect(home.locator('.tfkit-Card')).toHaveCount(1); // the left panel is closed: it would leave no room
+    expect(await outOfReach(page, '#tfkit-home')).toEqual([]);
+    await accessible(page, '#tfkit-home');
+    await shot(page, 'home-400');
+    await command(page, 'tfkit:show-course');
+    await expect(page.locator('#tfkit-course section')).toHaveCount(1);
+    expect(await outOfReach(page, '#tfkit-course')).toEqual([]);
+    await command(page, 'application:toggle-left-area');
+
+    await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: 'masks.decoder' });
+    await setSource(page, NO_LATER_HIDDEN);
+    const cell = page.locator('.jp-Cell.jp-mod-active');
+    await page.locator('.tfkit-R-setupPart').getByText('run ✓').waitFor({ timeout: 90000 });
+    expect(await outOfReach(page, '.tfkit-Stages', '.tfkit-R')).toEqual([]); // predictions are among them
+    await cell.locator('.tfkit-R-checkPart').getByRole('button', { name: 'Check' }).click();
+    const card = cell.locator('.tfkit-Verdict');
+    await expect(card).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
+    await card.locator('details').evaluateAll(all => all.forEach(one => (one.open = true)));
+    await card.getByRole('button', { name: 'Walk to the mistake' }).click();
+    await page.keyboard.press('End');
+    await expect(card.locator('.tfkit-v-stop:visible')).toContainText('✗ Line');
+    expect(await outOfReach(page, '.tfkit-Verdict')).toEqual([]);
+    await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+    await accessible(page, '.tfkit-Verdict', '.tfkit-Stages');
+    await shot(page, 'walk-400');
+    await page.emulateMedia({ forcedColors: null, colorScheme: null });
+  });
+});
+
+// WCAG 1.4.12
+const SPACING = `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+p { margin-bottom: 2em !important }`;
+
+/** Text that is cut off by its own box, unless it says so with an ellipsis or is for screen readers alone. */
+const cutText = page =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main *')]
+      .filter(node => node.checkVisibility() && [...node.childNodes].some(one => one.nodeType === 3 && one.data.trim()))
+      .filter(node => !node.closest('svg, .tfk-sr, .tfk-axis, [class*=o-status]'))
+      .filter(node => {
+        const { overflowX, overflowY, textOverflow } = getComputedStyle(node);
+        const across = overflowX === 'hidden' && textOverflow !== 'ellipsis' && node.scrollWidth > node.clientWidth + 1;
+        return across || (overflowY === 'hidden' && node.scrollHeight > node.clientHeight + 1);
+      })
+      .map(node => `${node.localName}.${node.className}: ${node.textContent.slice(0, 40)}`)
+  );
+
+test.describe('with the spacing of text that a reader may set', () => {
+  test.use({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 });
+
+  for (const file of PAGES) {
+    test(`nothing on ${file} is cut off`, async ({ page }) => {
+      await openPage(page, file);
+      await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+      await page.addStyleTag({ content: SPACING });
+      expect(await cutText(page)).toEqual([]);
+      expect(await excessWidth(page)).toBeLessThanOrEqual(0);
+    });
+  }
+});
+
+test('a page moves nothing by itself where a reader wants less motion', async ({ page }) => {
+  await openPage(page, 'page.html');
+  const stepper = page.locator('.tfk').first();
+  await stepper.focus();
+  const moving = () => page.evaluate(() => document.getAnimations().length);
+  await page.keyboard.press('ArrowRight');
+  expect(await moving()).toBe(0);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await page.keyboard.press('ArrowRight');
+  expect(await moving()).toBeGreaterThan(0); // it is the setting that stops it
 });

@@ -15,7 +15,7 @@ import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/tran
 import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { pageArea } from '../../shared/area';
-import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
+import { answerTo, cardsOf, exerciseOf, meta, PendingChecks, showCell } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { prepareTab } from '../../shared/needed';
 import { nextIn, targetOf } from '../../shared/nextStep';
@@ -29,6 +29,7 @@ import { IFaultLine, markLine } from './line';
 import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
 import { RunningChecks } from './running';
+import { bindSection, placeOfHeading } from './section';
 import { IAction, IVerdict, revealCard, VerdictWidget } from './verdict';
 
 const CHECK = 'tfkit:check';
@@ -137,6 +138,7 @@ class Checker {
     const offered = kept.status === 'passed' ? [...actions, next] : actions;
     shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), offered);
     this._mark(panel, cell, shown.place);
+    this._linkSection(panel, shown.node);
     for (const other of panel.content.widgets) {
       if (other !== cell && cardsOf(other.model).some(card => card.exercise === exercise)) {
         void other.ready.then(() =>
@@ -144,6 +146,17 @@ class Checker {
         );
       }
     }
+  }
+
+  private _linkSection(panel: NotebookPanel, card: Element): void {
+    const texts = panel.content.widgets.filter(({ model }) => model.type === 'markdown');
+    const place = (link: string): number =>
+      placeOfHeading(
+        texts.map(({ model }) => model.sharedModel.getSource()),
+        link
+      );
+    const goTo = (link: string): void => void showCell(panel, model => model === texts[place(link)].model);
+    bindSection(card, link => place(link) >= 0, goTo);
   }
 
   /** Marks the line that a card names in its cell, and removes the exercise's previous mark. */

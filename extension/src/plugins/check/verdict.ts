@@ -1,7 +1,9 @@
 /** The card of a verdict under its cell. The server draws it (autograder/feedback/html.py), as it does for check() and feedback. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { writtenIn } from '../../shared/language';
 import { h } from '../../widgets/dom';
+import { bindQuestion } from './ask';
 import { IStoredVerdict } from './storedVerdict';
 import { IFaultLine, faultLineIn } from './line';
 import { Walkthrough } from './walkthrough';
@@ -80,6 +82,7 @@ export class VerdictWidget extends Widget {
     for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
       scrolls.setAttribute('tabindex', '0'); // lets the keyboard scroll content that is wider than the card
     }
+    bindQuestion(card, this._trans);
     const walk = Walkthrough.in(card, this._trans);
     const walked = walk ? [{ label: this._trans.__('Walk to the mistake'), strong: true, run: () => walk.open() }] : [];
     const buttons = [...walked, ...actions].map(({ label, strong, run }: IAction) =>
@@ -112,7 +115,7 @@ export class VerdictWidget extends Widget {
 
   private _of(): string {
     const { asked, at, code } = this._kept!;
-    const time = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const time = new Date(at).toLocaleString(writtenIn(), { dateStyle: 'medium', timeStyle: 'short' });
     if (asked === 'button') {
       return this._trans.__('Checked with the button, %1: the cells as they were then.', time);
     }

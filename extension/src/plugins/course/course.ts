@@ -2,9 +2,15 @@
 import { ServerConnection } from '@jupyterlab/services';
 import { ISignal, Signal } from '@lumino/signaling';
 import { request } from '../../shared/server';
-import { ICourse, ITrack, IUnit } from '../../shared/tokens';
+import { ICourse, IOwnModel, IRecall, ITrack, IUnit } from '../../shared/tokens';
 import { offeredTracks, storedTrack, storeTrack } from '../../shared/tracks';
 import { withRuns } from './experiments';
+
+interface IAnswer {
+  units: IUnit[];
+  model?: IOwnModel | null;
+  recall?: IRecall | null;
+}
 
 export class Course implements ICourse {
   constructor(private readonly _settings: ServerConnection.ISettings) {}
@@ -17,6 +23,14 @@ export class Course implements ICourse {
     return offeredTracks(this._units).find(({ name }) => name === this._chosen) ?? null;
   }
 
+  get model(): IOwnModel | null {
+    return this._model;
+  }
+
+  get recall(): IRecall | null {
+    return this._recall;
+  }
+
   get error(): string | null {
     return this._error;
   }
@@ -27,8 +41,10 @@ export class Course implements ICourse {
 
   async refresh(): Promise<void> {
     try {
-      const { units } = await request<{ units: IUnit[] }>(this._settings, 'course');
+      const { units, model, recall } = await request<IAnswer>(this._settings, 'course');
       this._units = units.map(unit => withRuns(unit, this._ran));
+      this._model = model ?? null;
+      this._recall = recall ?? null;
       this._error = null;
     } catch (error) {
       this._error = error instanceof Error ? error.message : String(error);
@@ -56,6 +72,8 @@ export class Course implements ICourse {
   private readonly _ran = new Set<string>(); // of all notebooks, as `placeOf` names them
   private _chosen = storedTrack();
   private _units: IUnit[] = [];
+  private _model: IOwnModel | null = null;
+  private _recall: IRecall | null = null;
   private _error: string | null = null;
   private readonly _changed = new Signal<ICourse, void>(this);
 }

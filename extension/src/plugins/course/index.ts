@@ -6,6 +6,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
+import { sayLanguage } from '../../shared/language';
 import { neededAbove } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import { ICourse } from '../../shared/tokens';
@@ -76,6 +77,18 @@ const missingCell = (trans: TranslationBundle, exercise: string, path: string): 
     PathExt.basename(path) // a notification has room for 140 characters
   );
 
+/** Lets links to a unit's section (tfkit_lab.recall) open its notebook in the lab, wherever on this server it is. */
+function openLinks(app: JupyterFrontEnd, course: Course): void {
+  document.addEventListener('click', event => {
+    const link = (event.target as Element).closest?.<HTMLElement>('a[data-tfkit-unit]');
+    const unit = course.units.find(({ name }) => name === link?.dataset.tfkitUnit);
+    if (link && unit) {
+      event.preventDefault();
+      void app.commands.execute(OPEN, { path: unit.path, cell: link.dataset.tfkitCell });
+    }
+  });
+}
+
 export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   id: '@tfkit/lab:course',
   description: 'Provides the units and exercises on this server.',
@@ -83,6 +96,7 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   provides: ICourse,
   optional: [ITranslator],
   activate: (app: JupyterFrontEnd, translator: ITranslator | null): ICourse => {
+    sayLanguage(translator);
     const course = new Course(app.serviceManager.serverSettings);
     void app.restored.then(() => course.refresh());
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
@@ -103,6 +117,7 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
     });
     offerAfterNameErrors(app, trans, offers);
     noteResults(course);
+    openLinks(app, course);
     app.commands.addCommand(OPEN, {
       label: trans.__('Open an Exercise'),
       execute: async args => {

@@ -5,7 +5,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { inTab } from '../../shared/tab';
-import { h } from '../../widgets/dom';
+import { saveFile } from '../../widgets/file';
 import { assignmentOf, INotebookContent, nameOf, STUDENT, withoutTab } from './file';
 
 const HAND_IN = 'tfkit:hand-in';
@@ -32,9 +32,7 @@ async function askName(trans: TranslationBundle): Promise<string | null> {
 }
 
 function download(name: string, notebook: INotebookContent): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(notebook, null, 1)], { type: 'application/x-ipynb+json' }));
-  h('a', { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  saveFile(name, JSON.stringify(notebook, null, 1), 'application/x-ipynb+json');
 }
 
 export const handInPlugin: JupyterFrontEndPlugin<void> = {

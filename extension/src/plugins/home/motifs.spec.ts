@@ -7,7 +7,7 @@ const fills = (name: string): (string | null)[] =>
 
 it('draws every unit of the course, each in its own way, and a unit of another package', () => {
   const names = readdirSync('../course/units').filter(name => /^\d\d-/.test(name));
-  expect(names).toHaveLength(17);
+  expect(names).toHaveLength(18);
   const drawn = [...names, 'my-own', 'my-other', 'constructor'].map(name => motif(name).innerHTML);
   expect(new Set(drawn).size).toBe(drawn.length);
   drawn.forEach(text => expect(text).not.toMatch(/NaN|undefined|Infinity/));

@@ -423,6 +423,11 @@ function capstone(): SVGElement[] {
   ];
 }
 
+/** Which inputs reach which outputs: the past, and one token too many, which a fault lets through. */
+function debugging(): SVGElement[] {
+  return grid(9, 9, 9, (r, c) => (c <= r ? sequential(0.55) : c === r + 1 ? category(1) : HATCH));
+}
+
 /** For a unit of another package: attention weights derived from its name. */
 function anyUnit(name: string): SVGElement[] {
   const draw = random([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
@@ -448,7 +453,8 @@ const MOTIFS = new Map<string, () => SVGElement[]>(
     '14-fast': blocks,
     '15-after-pretraining': tuning,
     '16-looking-inside': inside,
-    '17-capstone': capstone
+    '17-capstone': capstone,
+    '18-debugging-transformers': debugging
   })
 );
 
@@ -478,4 +484,17 @@ export function hatch(): SVGElement {
     { width: 0, height: 0, class: 'tfkit-Hatch', 'aria-hidden': 'true', focusable: 'false' },
     svg('defs', {}, pattern)
   );
+}
+
+let alone = 0;
+
+/** The picture of a unit with a hatch of its own, for a page or a file where the home page's is hidden or absent. */
+export function motifAlone(name: string): SVGElement {
+  const id = `tfkit-hatch-${++alone}`;
+  const picture = motif(name);
+  picture.querySelectorAll(`[fill="${HATCH}"]`).forEach(hatched => hatched.setAttribute('fill', `url(#${id})`));
+  const [defs] = hatch().children;
+  defs.firstElementChild!.id = id;
+  picture.prepend(defs);
+  return picture;
 }

@@ -2,12 +2,13 @@
 import { searchIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { writtenIn } from '../../shared/language';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { isLate, nameOf, targetOf, unitsOf } from '../../shared/nextStep';
 import { stateName } from '../../shared/states';
 import type { ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
-import { leaderboards } from '../instructor/leaderboard';
+import { leaderboards } from '../../shared/leaderboard';
 import {
   comingDue,
   isFinished,
@@ -20,6 +21,8 @@ import {
   tallyOf
 } from './journey';
 import { hatch, motif } from './motifs';
+import { ownModel } from './ownModel';
+import { recallPart } from './recall';
 import { Tour, tourSteps } from './tour';
 import { trackChoice } from './tracks';
 
@@ -46,7 +49,17 @@ export class HomePage extends Widget {
     this.node.setAttribute('aria-label', _trans.__('Course: Home'));
     this.node.append(
       hatch(),
-      h('div', { className: 'tfkit-Home-page' }, this._top, this._find(), this._found, this._path, this._boards)
+      h(
+        'div',
+        { className: 'tfkit-Home-page' },
+        this._top,
+        this._recall,
+        this._model,
+        this._find(),
+        this._found,
+        this._path,
+        this._boards
+      )
     );
     _course.changed.connect(this._draw, this);
     this._draw();
@@ -82,6 +95,8 @@ export class HomePage extends Widget {
     );
     const boards = units.flatMap(({ leaderboard }) => (leaderboard ? [leaderboard] : []));
     this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), ...choice, h('ol', {}, ...cards));
+    this._recall.replaceChildren(...(error ? [] : recallPart(this._course.recall, units, here, this._trans, this._go)));
+    this._model.replaceChildren(...(error ? [] : ownModel(this._course.model, all, units, this._trans, this._go)));
     this._boards.replaceChildren(...leaderboards(boards, this._trans));
     this._box.hidden = this._path.hidden = this._boards.hidden = !units.length || error !== null;
     this._showFound();
@@ -206,7 +221,7 @@ export class HomePage extends Widget {
   }
 
   private _due(unit: IUnit): string {
-    const date = new Date(unit.due!).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+    const date = new Date(unit.due!).toLocaleDateString(writtenIn(), { day: 'numeric', month: 'short' });
     return isLate(unit, new Date()) ? this._trans.__('was due %1', date) : this._trans.__('due %1', date);
   }
 
@@ -339,6 +354,8 @@ export class HomePage extends Widget {
 
   private _tour: Tour | null = null;
   private readonly _top = h('div', { className: 'tfkit-Top' });
+  private readonly _recall = h('div', {});
+  private readonly _model = h('div', {});
   private readonly _box = h('div', { className: 'tfkit-Find', role: 'search' });
   private readonly _input = h('input', { type: 'search' });
   private readonly _count = h('p', { role: 'status' });

@@ -1,5 +1,6 @@
 /** The history of a question: who changed its marks and its rubric. Loaded when it is opened. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { writtenIn } from '../../shared/language';
 import { h } from '../../widgets/dom';
 import type { IEvent } from './protocol';
 
@@ -36,7 +37,7 @@ export function historyList(
   trans: TranslationBundle
 ): HTMLElement {
   const items = events.map(one => {
-    const at = new Date(one.at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const at = new Date(one.at).toLocaleString(writtenIn(), { dateStyle: 'medium', timeStyle: 'short' });
     const by = one.kind === 'asked' ? '' : ` · ${one.by}`;
     return h('li', {}, h('small', {}, `${at}${by}`), ' ', eventWords(one, called, trans));
   });

@@ -41,23 +41,69 @@ describe('the bars of a prediction', () => {
   });
 });
 
+describe('a prediction that was put to the class twice', () => {
+  const again = (answer: IPrediction['by'][number], ...second: unknown[]) => ({ ...answer, again: second });
+  const [first, second, third, fourth] = PREDICTION.by;
+  const TWICE: IPrediction = {
+    ...PREDICTION,
+    by: [again(first, 16, ['the second']), again(second, 16, ['the second']), third, fourth]
+  };
+
+  it('has a histogram of each vote, side by side, and the change in words', () => {
+    expect(bars(TWICE, 0, 4, 'again')).toEqual([{ answer: '16', students: ['1', '2'], observed: true }]);
+    const section = new Predictions(nullTranslator.load('tfkit_lab'));
+    section.show([TWICE], false);
+    const votes = [...section.node.querySelectorAll('.tfkit-Votes')];
+    const captions = votes.map(one => [...one.querySelectorAll('caption')].map(({ textContent }) => textContent));
+    expect(captions).toEqual([
+      ['Alone', 'After talking'],
+      ['Alone', 'After talking']
+    ]);
+    expect([...votes[0].querySelectorAll('td')].map(({ textContent }) => textContent.trim())).toEqual(['1', '2', '2']);
+    const text = section.node.textContent;
+    expect(text).toContain('Other answer after talking: 1 of 2 · As it came out: first 1, then 2');
+  });
+
+  it('says nothing of a result that nobody knows yet', () => {
+    const section = new Predictions(nullTranslator.load('tfkit_lab'));
+    section.show([{ ...TWICE, observed: null }], false);
+    expect(section.node.textContent).toContain('Other answer after talking: 1 of 2');
+    expect(section.node.textContent).not.toContain('As it came out');
+  });
+});
+
 describe('the section of the class panel', () => {
   it('replays from the first answer, and names nobody unless asked', () => {
-    const section = new Predictions(nullTranslator.load('tfkit_lab'), () => undefined);
-    section.show([PREDICTION]);
+    const section = new Predictions(nullTranslator.load('tfkit_lab'));
+    section.show([PREDICTION], false);
     expect(section.node.textContent).toContain('4 of 4');
     expect(section.node.querySelectorAll('small').length).toBe(0);
+    section.show([PREDICTION], true);
+    expect(section.node.querySelector('small')!.textContent).toBe('2');
+    section.show([PREDICTION], false);
     const range = section.node.querySelector<HTMLInputElement>('input[type=range]')!;
     range.value = '1';
     range.dispatchEvent(new Event('input'));
     expect(section.node.textContent).toContain('1 of 4');
-    section.show([{ ...PREDICTION, by: [...PREDICTION.by, said('5', 8, ['the first'])] }]);
+    section.show([{ ...PREDICTION, by: [...PREDICTION.by, said('5', 8, ['the first'])] }], false);
     expect(section.node.textContent).toContain('1 of 5'); // what comes in does not disturb a replay
   });
 
+  it('shows the others beside a prediction that cannot be drawn', () => {
+    const section = new Predictions(nullTranslator.load('tfkit_lab'));
+    const odd = { kind: 'choice', label: 'Odd', options: 5 } as unknown as IPrediction['questions'][number];
+    section.show([{ ...PREDICTION, name: 'odd', questions: [odd], by: [{ ...said('9', ['a']), at: '9999' }] }], false);
+    expect(section.node.textContent).toContain('cannot be drawn');
+    section.show([{ ...PREDICTION, name: 'odd', questions: [odd] }, PREDICTION], false);
+    const which = section.node.querySelector('select')!;
+    which.value = PREDICTION.name;
+    which.dispatchEvent(new Event('change'));
+    expect(section.node.querySelectorAll('.tfkit-Bars').length).toBe(2);
+  });
+
   it('is not there without a prediction', () => {
-    const section = new Predictions(nullTranslator.load('tfkit_lab'), () => undefined);
-    section.show([]);
+    const section = new Predictions(nullTranslator.load('tfkit_lab'));
+    section.show([], false);
     expect(section.node.hidden).toBe(true);
   });
 });

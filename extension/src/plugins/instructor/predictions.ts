@@ -15,7 +15,13 @@ export interface IPrediction {
   /** The observed values, one for each question, if anyone has run the cell below. */
   readonly observed: readonly unknown[] | null;
   /** The answers with student and time, oldest first; null if the student skipped the prediction. */
-  readonly by: readonly { student: string; at: string; answers: readonly unknown[] | null }[];
+  readonly by: readonly {
+    student: string;
+    at: string;
+    answers: readonly unknown[] | null;
+    /** The answers of a second vote, after the class has talked. */
+    again?: readonly unknown[];
+  }[];
 }
 
 export interface IBar {
@@ -45,11 +51,18 @@ const order = (question: IQuestion, a: IBar, b: IBar): number => {
   return i >= 0 && j >= 0 ? i - j : b.students.length - a.students.length;
 };
 
+type Vote = 'answers' | 'again';
+
 /** The bars of one question over the first `upto` answers of a class; numbers from small to large, options in their order. */
-export function bars(prediction: IPrediction, place: number, upto = prediction.by.length): IBar[] {
+export function bars(
+  prediction: IPrediction,
+  place: number,
+  upto = prediction.by.length,
+  vote: Vote = 'answers'
+): IBar[] {
   const question = prediction.questions[place];
   const found = new Map<string, string[]>((question.options ?? []).map(option => [option, []]));
-  for (const { student, answers } of prediction.by.slice(0, upto)) {
+  for (const { student, [vote]: answers } of prediction.by.slice(0, upto)) {
     if (answers) {
       const answer = asText(question, answers[place]);
       found.set(answer, [...(found.get(answer) ?? []), student]);
@@ -65,6 +78,23 @@ export function bars(prediction: IPrediction, place: number, upto = prediction.b
   ];
 }
 
+/** How many of those who voted twice gave another answer, and how many had it as it came out, before and after. */
+function change(prediction: IPrediction, place: number, upto: number, trans: TranslationBundle): string {
+  const question = prediction.questions[place];
+  const pairs = prediction.by
+    .slice(0, upto)
+    .filter(({ answers, again }) => answers && again)
+    .map(({ answers, again }) => [asText(question, answers![place]), asText(question, again![place])]);
+  const other = pairs.filter(([first, second]) => first !== second).length;
+  const said = trans.__('Other answer after talking: %1 of %2', other, pairs.length);
+  if (!prediction.observed) {
+    return said;
+  }
+  const right = asText(question, prediction.observed[place]);
+  const [before, after] = [0, 1].map(vote => pairs.filter(pair => pair[vote] === right).length);
+  return `${said} · ${trans.__('As it came out: first %1, then %2', before, after)}`;
+}
+
 /** One prediction of a class; `names`: whether students are named. */
 export function histogram(
   prediction: IPrediction,
@@ -75,10 +105,14 @@ export function histogram(
   const passed = prediction.by.slice(0, upto).filter(({ answers }) => !answers).length;
   const most = Math.max(
     1,
-    ...prediction.questions.flatMap((_, i) => bars(prediction, i).map(({ students }) => students.length))
+    ...prediction.questions.flatMap((_, i) =>
+      (['answers', 'again'] as const).flatMap(vote =>
+        bars(prediction, i, prediction.by.length, vote).map(({ students }) => students.length)
+      )
+    )
   );
-  const blocks = prediction.questions.map((question, i) => {
-    const rows = bars(prediction, i, upto).map(({ answer, students, observed }) => {
+  const table = (i: number, vote: Vote, caption: string): HTMLElement => {
+    const rows = bars(prediction, i, upto, vote).map(({ answer, students, observed }) => {
       const bar = h('span', {
         className: `tfkit-Bar${observed ? ' tfkit-came-out' : ''}`,
         style: `width:${(100 * students.length) / most}%`
@@ -88,22 +122,33 @@ export function histogram(
       const label = observed ? `${answer} ✓` : answer;
       return h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, bar, ' ', String(students.length), ...who));
     });
-    return h('table', { className: 'tfkit-Bars' }, h('caption', {}, question.label), h('tbody', {}, ...rows));
-  });
+    return h('table', { className: 'tfkit-Bars' }, h('caption', {}, caption), h('tbody', {}, ...rows));
+  };
+  const twice = prediction.by.slice(0, upto).some(({ again }) => again);
+  const blocks = prediction.questions.flatMap(({ label }, i) =>
+    twice
+      ? [
+          h('p', { className: 'tfkit-Votes-question' }, label),
+          h(
+            'div',
+            { className: 'tfkit-Votes' },
+            table(i, 'answers', trans.__('Alone')),
+            table(i, 'again', trans.__('After talking'))
+          ),
+          h('p', {}, change(prediction, i, upto, trans))
+        ]
+      : [table(i, 'answers', label)]
+  );
   const note = passed ? [h('p', {}, trans._n('%1 passed', '%1 passed', passed))] : [];
   return [...blocks, ...note];
 }
 
-/** The section of the class panel, with controls for the prediction, the names and the replay. */
+/** The section of the class panel, with controls for the prediction and the replay. */
 export class Predictions {
-  readonly node = h('section', { className: 'tfkit-Predictions' });
+  readonly node = h('section', { className: 'tfkit-Predictions tfkit-Pane' });
 
-  constructor(
-    private readonly _trans: TranslationBundle,
-    changed: () => void
-  ) {
+  constructor(private readonly _trans: TranslationBundle) {
     this.node.setAttribute('aria-label', _trans.__('Predictions'));
-    this._names.onchange = changed;
     this._which.onchange = () => this._draw();
     this._upto.oninput = () => {
       this._live = Number(this._upto.value) >= Number(this._upto.max);
@@ -112,8 +157,7 @@ export class Predictions {
     this._upto.setAttribute('aria-label', _trans.__('Answers so far'));
     this._replayButton.textContent = _trans.__('Replay');
     this._replayButton.onclick = () => this._replay();
-    const names = h('label', {}, this._names, ' ', _trans.__('Names'));
-    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._replayButton, this._upto, this._count, names);
+    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._replayButton, this._upto, this._count);
     this.node.append(
       h('h3', {}, _trans.__('Predictions')),
       h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which),
@@ -122,18 +166,18 @@ export class Predictions {
     );
   }
 
-  get names(): boolean {
-    return this._names.checked;
-  }
-
-  show(found: readonly IPrediction[]): void {
+  /** Shows the predictions of a class; `names`: whether students are named. */
+  show(found: readonly IPrediction[], names: boolean): void {
     this.node.hidden = !found.length;
+    this._names = names;
     const before =
       this._which.value ||
       [...found].sort((a, b) => (b.by[b.by.length - 1]?.at ?? '').localeCompare(a.by[a.by.length - 1]?.at ?? ''))[0]
         ?.name;
     this._found = found;
-    this._which.replaceChildren(...found.map(({ name }) => h('option', { value: name }, name)));
+    this._which.replaceChildren(
+      ...found.map(({ name, questions }) => h('option', { value: name }, questions[0]?.label ?? name))
+    );
     this._which.value = found.some(({ name }) => name === before) ? before : (found[0]?.name ?? '');
     this._draw();
   }
@@ -155,7 +199,17 @@ export class Predictions {
     const upto = Number(this._upto.value);
     const shown = this._shown;
     this._count.textContent = shown ? this._trans.__('%1 of %2', upto, shown.by.length) : '';
-    this._body.replaceChildren(...(shown ? histogram(shown, upto, this.names, this._trans) : []));
+    this._body.replaceChildren(...(shown ? this._drawn(shown, upto) : []));
+  }
+
+  /** The histogram; a line instead for a prediction that cannot be drawn, so that the pane still shows the others. */
+  private _drawn(shown: IPrediction, upto: number): HTMLElement[] {
+    try {
+      return histogram(shown, upto, this._names, this._trans);
+    } catch (error) {
+      console.error(`the prediction ${shown.name} cannot be drawn`, error);
+      return [h('p', {}, this._trans.__('This prediction cannot be drawn: choose another one.'))];
+    }
   }
 
   private _replay(): void {
@@ -181,7 +235,7 @@ export class Predictions {
   private _live = true; // whether new answers are shown as they come
   private _timer = 0;
   private readonly _which = h('select');
-  private readonly _names = h('input', { type: 'checkbox' });
+  private _names = false;
   private readonly _upto = h('input', { type: 'range', min: '0' });
   private readonly _replayButton = h('button', { type: 'button' });
   private readonly _count = h('span');

@@ -1,5 +1,6 @@
 /** Regrade requests of students, and the replies: a new mark or a sentence. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { writtenIn } from '../../shared/language';
 import { h } from '../../widgets/dom';
 import { stateOf, titleOf, written } from './answer';
 import { MarkForm } from './markform';
@@ -64,7 +65,7 @@ const heading = (one: IRequest, called: string): HTMLElement =>
   h('h2', {}, titleOf(one), ' ', h('small', {}, `${one.assignment} · ${called}`));
 
 function asked(one: IRequest, trans: TranslationBundle): HTMLElement[] {
-  const at = new Date(one.at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = new Date(one.at).toLocaleString(writtenIn(), { dateStyle: 'medium', timeStyle: 'short' });
   const sender = trans.__('Sent by the account %1, which is not the student’s.', one.sender);
   return [
     h('blockquote', {}, one.reason, ' ', h('small', {}, at)),

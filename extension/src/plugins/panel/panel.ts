@@ -1,8 +1,9 @@
 /** The panel's widget: what comes next, and the units with the state of each exercise. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { writtenIn } from '../../shared/language';
 import { courseIcon, stateIcons } from '../../shared/icons';
-import { isLate, nameOf, nextIn, targetOf } from '../../shared/nextStep';
+import { isLate, nameOf, nextIn, targetOf, unitsOf } from '../../shared/nextStep';
 import { stateName } from '../../shared/states';
 import { ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
@@ -69,7 +70,7 @@ export class CoursePanel extends Widget {
     const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), buttons);
     const listed = error
       ? [h('p', { role: 'alert' }, error)]
-      : [...this._next(), ...units.map(unit => this._unit(unit))];
+      : [...this._next(), ...unitsOf(this._course).map(unit => this._unit(unit)), ...this._others()];
     this.node.replaceChildren(header, ...listed);
     if (!error && !units.length) {
       this.node.append(h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.')));
@@ -79,6 +80,20 @@ export class CoursePanel extends Widget {
     } else if (focused) {
       this.node.querySelector<HTMLElement>(`[data-exercise="${CSS.escape(focused)}"]`)?.focus();
     }
+  }
+
+  /** The units that the chosen track leaves out, folded: they are there to look up. */
+  private _others(): HTMLElement[] {
+    const own = unitsOf(this._course);
+    const others = this._course.units.filter(unit => !own.includes(unit));
+    if (!others.length) {
+      return [];
+    }
+    const words = this._trans._n('%1 unit outside the track', '%1 units outside the track', others.length);
+    const folded = h('details', { className: 'tfkit-Others', open: this._unfolded }, h('summary', {}, words));
+    folded.ontoggle = () => (this._unfolded = folded.open);
+    folded.append(...others.map(unit => this._unit(unit)));
+    return [folded];
   }
 
   private _next(): HTMLElement[] {
@@ -97,7 +112,7 @@ export class CoursePanel extends Widget {
     if (!unit.due || !this._shown.dueDates) {
       return [];
     }
-    const date = new Date(unit.due).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const date = new Date(unit.due).toLocaleString(writtenIn(), { dateStyle: 'medium', timeStyle: 'short' });
     const late = isLate(unit, new Date());
     const words = late ? this._trans.__('was due %1', date) : this._trans.__('due %1', date);
     return [h('p', { className: late ? 'tfkit-Due tfkit-late' : 'tfkit-Due' }, h(late ? 'strong' : 'span', {}, words))];
@@ -150,5 +165,6 @@ export class CoursePanel extends Widget {
   }
 
   private _here: string | null = null;
+  private _unfolded = false;
   private _shown: IShown = { dueDates: true, hidePassed: false };
 }

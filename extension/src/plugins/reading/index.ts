@@ -5,6 +5,8 @@ import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
+import { languageOf } from '../../shared/language';
+import { IPlace, targetOf } from '../../shared/nextStep';
 import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
 import { ICourse } from '../../shared/tokens';
@@ -13,6 +15,7 @@ import { watchPassedOver } from './passedover';
 
 const READING = 'tfkit:reading';
 const CHECK = 'tfkit:check';
+const OPEN = 'tfkit:open-exercise';
 const SOURCE = /(^|\/)source\//; // nbgrader's folder of notebooks with solutions
 
 /** Whether a notebook is a lesson that a student reads, and not an instructor's source of it. */
@@ -59,6 +62,8 @@ export const readingPlugin: JupyterFrontEndPlugin<void> = {
       sanitizer: sanitizer ?? new Sanitizer(),
       check: () => void app.commands.execute(CHECK),
       leave: () => void set(false),
+      open: (place: IPlace) => void app.commands.execute(OPEN, targetOf(place)),
+      load: () => import('../../widgets/sharing'),
       keys: () => keysOf(app.commands, READING),
       seal: async (path: string, name: string, answers: unknown) => {
         const body = JSON.stringify({ path, name, answers });
@@ -67,6 +72,10 @@ export const readingPlugin: JupyterFrontEndPlugin<void> = {
     };
     const open = async (panel: NotebookPanel): Promise<void> => {
       await panel.context.ready;
+      const spoken = languageOf(panel.content.model?.getMetadata('tfkit'));
+      if (spoken) {
+        panel.content.node.lang = spoken;
+      }
       if (!isLesson(panel)) {
         return;
       }

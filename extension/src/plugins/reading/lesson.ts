@@ -7,7 +7,10 @@ import { Signal } from '@lumino/signaling';
 import { compares, meta, showCell } from '../../shared/cells';
 import { noteRun, succeeds } from '../../shared/needed';
 import { runEach } from '../../shared/run';
+import { IPlace, unitsOf } from '../../shared/nextStep';
 import type { ICourse, IUnit } from '../../shared/tokens';
+import type * as Sharing from '../../widgets/sharing';
+import { UnitEnd } from './end';
 import { CellDisplay, displayOf, ILessonCell, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 import { hideScaffold } from './scaffold';
 import { ISetupCell, ISetupState, SetupRuns } from './setup';
@@ -29,6 +32,10 @@ export interface IServices {
   /** The keys that leave reading mode, as this system writes them; empty where none do. */
   keys(): string;
   seal(path: string, name: string, answers: unknown): Promise<string>;
+  /** Opens a step of the course. */
+  open(place: IPlace): void;
+  /** Loads the module that writes pictures. */
+  load(): Promise<typeof Sharing>;
 }
 
 interface IRun {
@@ -86,9 +93,27 @@ export class LessonReader {
       void cell.ready.then(() => {
         if (!cell.isDisposed && cell.node.dataset.tfkitDisplay === drawn) {
           this._addWidgets(cell, drawn, lines);
+          const { widgets } = this._panel.content;
+          if (cell === widgets[widgets.length - 1]) {
+            this._addEnd(cell);
+          }
         }
       });
     });
+  }
+
+  /** The end of the unit, below its last cell; the cell that was last before has none. */
+  private _addEnd(cell: Cell): void {
+    const unit = this._unit;
+    if (!unit) {
+      return;
+    }
+    if (this._end?.parent !== cell) {
+      this._end?.dispose();
+      this._end = null;
+    }
+    this._end ??= putInto(cell, 'bottom', () => new UnitEnd(unit, this._services));
+    this._end.draw(unit, unitsOf(this._services.course));
   }
 
   private _addWidgets(cell: Cell, display: string, lines: number): void {
@@ -114,7 +139,9 @@ export class LessonReader {
       );
     } else if (display === 'exercise') {
       const check = (): void => this._at(cell, () => this._services.check());
-      putInto(cell, 'below-input', () => new Action('check', trans.__('Check'), check)).note = this._stateOf(cell);
+      const keys = trans.__('Esc leaves the code, Tab goes on to this button.');
+      const part = putInto(cell, 'below-input', () => new Action('check', trans.__('Check'), check, keys));
+      part.note = this._stateOf(cell);
     } else if (display === 'compare') {
       const run = (): void => this._at(cell, () => void this._runWithAnswers(cell));
       putInto(cell, 'below-input', () => new Action('run', trans.__('Run'), run));
@@ -247,6 +274,7 @@ export class LessonReader {
   private _known: ILessonCells | null = null;
   private _last = 0;
   private _setup: Setup | null = null;
+  private _end: UnitEnd | null = null;
   private _setupState: ISetupState | null = null; // it may be known before the line is drawn
   private readonly _runs: SetupRuns;
   private readonly _bar: StageBar;

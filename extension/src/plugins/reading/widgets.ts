@@ -8,12 +8,12 @@ import type { IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
 import { mount } from '../../widgets/prediction';
-import { motif } from '../home/motifs';
+import { motifAlone } from '../home/motifs';
 import type { IStage, StageName } from './outline';
 import type { ISetupState } from './setup';
 
 /** Puts a widget into a cell, once: `at` is its place among the cell's own widgets. */
-export function putInto<T extends Part>(cell: Cell, at: 'top' | 'below-input', make: () => T): T {
+export function putInto<T extends Part>(cell: Cell, at: 'top' | 'below-input' | 'bottom', make: () => T): T {
   const layout = cell.layout as PanelLayout;
   const known = layout.widgets.find((widget): widget is T => widget instanceof Part);
   if (known) {
@@ -21,7 +21,7 @@ export function putInto<T extends Part>(cell: Cell, at: 'top' | 'below-input', m
   }
   const part = make();
   const input = layout.widgets.findIndex(widget => widget.hasClass('jp-Cell-inputWrapper'));
-  layout.insertWidget(at === 'top' ? 0 : input + 1, part);
+  layout.insertWidget({ top: 0, 'below-input': input + 1, bottom: layout.widgets.length }[at], part);
   return part;
 }
 
@@ -42,7 +42,7 @@ export class Cover extends Part {
       trans._n('%1 exercise', '%1 exercises', unit.exercises.length),
       ...(unit.minutes ? [trans.__('about %1 minutes', unit.minutes)] : [])
     ];
-    const picture = h('div', { className: 'tfkit-Picture' }, motif(unit.name));
+    const picture = h('div', { className: 'tfkit-Picture' }, motifAlone(unit.name));
     this.node.append(h('p', { className: 'tfkit-Facts' }, facts.join(' · ')), picture);
   }
 }
@@ -88,12 +88,15 @@ export class Setup extends Part {
   private readonly _state = h('span', { role: 'status' });
 }
 
-/** A button under the code of a cell, and a line beside it. */
+/** A button under the code of a cell, a line beside it, and the keys to it, which are shown while the code is edited. */
 export class Action extends Part {
-  constructor(name: string, label: string, run: () => void) {
+  constructor(name: string, label: string, run: () => void, keys = '') {
     super(name);
     const button = h('button', { type: 'button', className: 'tfkit-mod-strong', onclick: run }, label);
     this.node.append(button, this._note);
+    if (keys) {
+      this.node.append(h('span', { className: 'tfkit-R-keys' }, keys));
+    }
   }
 
   set note(words: string) {

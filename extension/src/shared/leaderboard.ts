@@ -1,6 +1,6 @@
 /** The capstone's leaderboard: the students who asked to be listed, fewest bits first, and the number of others. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { h } from '../../widgets/dom';
+import { h } from '../widgets/dom';
 
 export interface IRow {
   /** The name that the student chose; empty if none. */
@@ -50,7 +50,7 @@ function board({ assignment, rows, others }: ILeaderboard, trans: TranslationBun
   const rest = h('p', {}, trans._n('%1 other is not listed', '%1 others are not listed', others));
   return h(
     'section',
-    { className: 'tfkit-Leaderboard', 'aria-label': title },
+    { className: 'tfkit-Leaderboard tfkit-Pane', 'aria-label': title },
     h('h3', {}, title),
     rows.length ? part : nobody,
     ...(others ? [rest] : [])

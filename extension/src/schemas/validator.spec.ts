@@ -2,7 +2,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { schemaProblem } from './schema';
+import { schemaProblem } from './errors';
 import { ISchema, validator } from './validator';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf-8'));

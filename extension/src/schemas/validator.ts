@@ -1,5 +1,5 @@
 /** Validates a value against a JSON schema, for the keywords that the trace schemas use; code compiled by ajv is ten times as long. */
-import { ISchemaError, IParams, IValidate } from './schema';
+import { ISchemaError, IParams, IValidate } from './errors';
 
 /** A schema or a part of one; `$defs` is in the root. */
 export interface ISchema {
