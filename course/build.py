@@ -17,6 +17,7 @@ from autograder.console import error_messages
 from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import units as unit_folders
+from course.agents import write_agents
 from course.due import set_due_dates
 from course.files import write_if_new
 from course.lite.site import write_site_of
@@ -64,6 +65,7 @@ def build(
         text = nbformat.writes(made) + "\n"
         path = Path(course_dir) / "source" / name / f"{name}.ipynb"
         built.append(BuiltNotebook(path, write_if_new(path, text)))
+        write_agents(path.parent, name, made.metadata.tfkit.exercises, language)
     return built
 
 

@@ -20,6 +20,7 @@ from autograder.console import error_messages
 from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
 from autograder.exercises.answers import Answer
+from autograder.feedback.text import count_text
 from course import all_exercises, glossary, units
 from course.notebook import SCHEME, source_notebook
 from course.settings import LessonError, Unit, read
@@ -54,14 +55,10 @@ def _overview(notebook: NotebookNode, exercises: list[Exercise], unit: Unit) -> 
     due = f" · due {unit.due:%Y-%m-%d %H:%M %z}" if unit.due else ""
     collected = sum(len(known_answers(exercise)) for exercise in exercises)
     return (
-        f"{planned}{_counted(len(exercises), 'exercise')}, {code:g} points, graded by the checks · "
-        f"{_counted(len(tasks), 'question')}, {words:g} points, marked by you · "
-        f"{_counted(collected, 'collected misconception')}{due}"
+        f"{planned}{count_text(len(exercises), 'exercise')}, {code:g} points, graded by the checks · "
+        f"{count_text(len(tasks), 'question')}, {words:g} points, marked by you · "
+        f"{count_text(collected, 'collected misconception')}{due}"
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _drawn(folder: Path) -> Iterator[str]:

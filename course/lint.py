@@ -29,6 +29,7 @@ from rich.table import Table
 from autograder.api import Exercise
 from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
+from autograder.feedback.text import count_text
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
@@ -173,11 +174,12 @@ def _calls(nodes: list[ast.stmt], names: set[str]) -> bool:
 
 def unknown_misconceptions(notebook: NotebookNode) -> Problems:
     """Names `exercise.id/misconception` that the collected wrong answers do not have."""
-    known = {exercise.id: misconceptions(exercise) for exercise in all_exercises()}
-    families = {name.partition(".")[0] for name in known}
+    exercises = {exercise.id: exercise for exercise in all_exercises()}
+    families = {name.partition(".")[0] for name in exercises}
     for cell in _text(notebook):
         for exercise, name in NAMED.findall(cell.source):
-            if exercise.partition(".")[0] in families and name not in known.get(exercise, []):
+            known = misconceptions(exercises[exercise]) if exercise in exercises else []
+            if exercise.partition(".")[0] in families and name not in known:
                 yield cell.id, f"`{exercise}/{name}` is not in the corpus (submissions/{exercise}/wrong.toml)"
 
 
@@ -307,8 +309,7 @@ def main(arguments: list[str] | None = None) -> int:
     console.print(table(notebooks))
     for fault in found:
         console.print(f"✗ {fault}", markup=False)
-    count = f"{len(found)} fault{'s' * (len(found) > 1)}"
-    console.print(count if found else f"no faults; built in {options.directory}")
+    console.print(count_text(len(found), "fault") if found else f"no faults; built in {options.directory}")
     return 1 if found else 0
 
 

@@ -9,6 +9,13 @@ later cell has to compare it with the result, `predicted("02.mask").compare(…)
 A cell with `role="project" project="a-name" points=10` is code of the student's own that no exercise grades: nbgrader's
 manually graded answer. Code between the solution marks is not released; `autograder capstone` measures the capstone's.
 
+A cell with `role="hunt" hunt="masks.decoder" seed=3` becomes three (course.hunts): a bug hunt with its symptom, a cell
+for what students hand in, and its verdict. The lesson's cell is the test with which it is solved. It earns no points.
+Ids and names of a unit's further hunts end in their number: `hunt-2`, `faulty_2`.
+
+A unit after the first opens with questions on earlier units (tfkit_lab.recall), below its set-up; `recall = false` in
+course.toml leaves them out.
+
 A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
 stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for markers only, and is not released.
 """
@@ -16,6 +23,7 @@ stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for ma
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +33,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.api import Exercise
-from course import all_exercises, glossary
+from course import all_exercises, glossary, hunts
 from course.settings import LessonError, Unit
 from course.solution import BEGIN, END, library_source, solution
+from tfkit_course.formats import NOTEBOOK
 
 ROLES = ("setup", "exercise", "demo", "experiment", "predict")
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
@@ -37,6 +46,18 @@ MADE_IMPORT = "from tfkit_lab.predict import predictions_made"
 PREDICTIONS_COUNT = """## Your predictions
 
 Having predicted earns points; being right does not. The cell below counts the predictions of this unit."""
+ASK_IMPORT = "from autograder import ask  # after an exercise has passed: two or three questions about your own code"
+ANSWERED_IMPORT = "from autograder.questions.notebook import questions_answered"
+QUESTIONS_COUNT = """## Questions about your code
+
+The answers that you gave below the checks earn points if they say what your code does. When this notebook is graded,
+the questions are made again from the code that you hand in: if you change code later, run its `ask(…)` once more. The
+cell below counts the exercises whose questions you have answered."""
+RECALL = """## Three questions from before
+
+They are on earlier units and take a minute each. What you answer decides when a question comes back. Nothing here
+counts, and you can skip it: go on with the next section."""
+RECALL_IMPORT = "from tfkit_lab.recall import recall"
 COMPARE_IMPORT = "from tfkit_lab.predict import predicted"
 COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
 COMPARING = re.compile(r"^(\w+ = )?predicted\(", re.MULTILINE)
@@ -54,9 +75,11 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
         )
     own = {exercise.id: exercise for exercise in all_exercises() if exercise.unit == folder.name}
     cells = _Cells(unit or Unit(name=folder.name), own)
-    for cell in jupytext.reads(lesson.read_text(encoding="utf-8"), fmt="py:percent").cells:
+    for cell in _lesson_cells(lesson.read_text(encoding="utf-8")):
         cells.add(cell)
+    cells.add_recall()
     cells.add_points_for_predictions()
+    cells.add_points_for_questions()
     cells.add_glossary()
     if left := [name for name in cells.predictions if name not in cells.compared]:
         how = f'guess = predicted("{left[0]}") and guess.compare(…)'
@@ -72,7 +95,7 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     counted["titles"] = {name: own[name].title for name in cells.to_write}  # and calls them as their verdicts do
     if cells.predictions:
         counted["predictions"] = cells.predictions
-    tfkit = {"unit": folder.name, **counted, **shown}
+    tfkit = {"format": NOTEBOOK.version, "unit": folder.name, **counted, **shown}
     from ipykernel.ipkernel import IPythonKernel  # imported here, because it loads half of Jupyter
 
     language = dict(IPythonKernel.language_info)  # whole, or JupyterLab fills it in and the notebook counts as changed
@@ -80,6 +103,12 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     built = new_notebook(cells=cells.cells, metadata=metadata)
     nbformat.validate(built)
     return built
+
+
+@lru_cache(maxsize=64)  # a build, its translations and the linter read the same lessons
+def _lesson_cells(text: str) -> list[NotebookNode]:
+    """The cells of a lesson as it is written. Whoever asks reads them, and changes none."""
+    return jupytext.reads(text, fmt="py:percent").cells
 
 
 class _Cells:
@@ -100,12 +129,24 @@ class _Cells:
             self._add_task(cell.source, str(cell.metadata.get("task", "")), cell.metadata.get("points"))
         elif cell.cell_type == "markdown":
             self.cells.append(new_markdown_cell(cell.source, id=self._next("text")))
+        elif cell.metadata.get("role") == "hunt":
+            self._add_hunt(cell.source, str(cell.metadata.get("hunt", "")), cell.metadata.get("seed"))
         elif cell.metadata.get("role") == "project":
             self._add_project(cell.source, str(cell.metadata.get("project", "")), cell.metadata.get("points"))
         else:
             self._add_code(cell.source, cell.metadata.get("role"), cell.metadata.get("exercise"))
         if len(self.cells) == 1:
             self._add_code(CHECK_IMPORT, "demo", None)
+
+    def add_recall(self) -> None:
+        """Put questions on earlier units below the set-up, if there are any."""
+        if not self.settings.earlier:
+            return
+        place = next((n for n, cell in enumerate(self.cells) if n and cell.cell_type == "markdown"), len(self.cells))
+        names = "".join(f'    "{name}",\n' for name in self.settings.earlier)
+        source = f'{RECALL_IMPORT}\n\nrecall("{self.unit}", after=[\n{names}])'
+        asks = new_code_cell(source, id="recall", metadata={"tfkit": {"role": "recall"}})
+        self.cells[place:place] = [new_markdown_cell(RECALL, id="recall-text"), asks]
 
     def add_points_for_predictions(self) -> None:
         """Add the graded cell that counts predictions, if the course gives points for them."""
@@ -117,9 +158,25 @@ class _Cells:
         names = ", ".join(f'"{name}"' for name in self.predictions)
         marks = _nbgrader("predictions", grade=True, locked=True, points=self.settings.predictions)
         source = f"{MADE_IMPORT}\n\npredictions_made({names})"
-        self.cells.append(new_markdown_cell(PREDICTIONS_COUNT, id="predictions-count"))
-        metadata = {"nbgrader": marks, "tfkit": {"role": "predictions"}}
-        self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
+        self._add_count(PREDICTIONS_COUNT, source, marks)
+
+    def add_points_for_questions(self) -> None:
+        """Add the graded cell that counts answers about one's own code, if the course gives points for them."""
+        if not self.settings.questions:
+            return
+        if not self.to_write:
+            where = f"unit {self.unit} has questions = {self.settings.questions:g} in course.toml"
+            raise LessonError(f"{where}, but students write no code in it: delete the line")
+        names = ", ".join(f'"{name}"' for name in self.to_write)
+        marks = _nbgrader("questions", grade=True, locked=True, points=self.settings.questions)
+        self._add_count(QUESTIONS_COUNT, f"{ANSWERED_IMPORT}\n\nquestions_answered({names})", marks)
+
+    def _add_count(self, text: str, source: str, marks: dict) -> None:
+        """A graded cell that counts what lies beside the notebook, below its explanation."""
+        name = marks["grade_id"]
+        self.cells.append(new_markdown_cell(text, id=f"{name}-count"))
+        metadata = {"nbgrader": marks, "tfkit": {"role": name}}
+        self.cells.append(new_code_cell(source, id=name, metadata=metadata))
 
     def add_glossary(self) -> None:
         """Add the unit's glossary at its end, and a note about it on the first page."""
@@ -189,6 +246,20 @@ class _Cells:
         metadata = {"nbgrader": marks, "tfkit": {"role": "project"}}
         self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
 
+    def _add_hunt(self, source: str, subject: str, seed: object) -> None:
+        """Add the hunt, a cell for what is handed in, and its verdict; names of further ones end in their number."""
+        where = f"{self.unit}/lesson.py: the hunt {subject or _first_line(source)!r}"
+        if not isinstance(seed, int):
+            raise LessonError(f'{where} needs a hunt and a seed on its line, such as hunt="masks.decoder" seed=3')
+        number = self._number("hunt")
+        dash, tail = ("", "") if number == 1 else (f"-{number}", f"_{number}")
+        shown, answer, verdict = hunts.cells(subject, self.unit, seed, source, where, tail)
+        marks = _nbgrader(f"hunt-answer{dash}", solution=True)
+        self.cells.append(new_code_cell(shown, id=f"hunt{dash}", metadata={"tfkit": {"role": "hunt"}}))
+        metadata = {"nbgrader": marks, "tfkit": {"role": "hunt-answer"}}
+        self.cells.append(new_code_cell(answer, id=marks["grade_id"], metadata=metadata))
+        self.cells.append(new_code_cell(verdict, id=f"hunt-verdict{dash}", metadata={"tfkit": {"role": "hunt"}}))
+
     def _add_exercise(self, source: str, exercise_id: str | None) -> None:
         if exercise_id not in self.own or exercise_id in self.done:
             raise LessonError(
@@ -214,10 +285,18 @@ class _Cells:
         ):
             metadata = {"nbgrader": marks, "tfkit": {"role": role, "exercise": exercise_id}}
             self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata=metadata))
+        if self.settings.questions:
+            source = f'{ASK_IMPORT}\n\nask("{exercise_id}")'
+            metadata = {"tfkit": {"role": "ask", "exercise": exercise_id}}
+            self.cells.append(new_code_cell(source, id=f"ask-{tail}", metadata=metadata))
 
     def _next(self, kind: str) -> str:
+        return f"{kind}-{self._number(kind)}"
+
+    def _number(self, kind: str) -> int:
+        """How many of this kind there are with the one that is now added."""
         self._count[kind] = self._count.get(kind, 0) + 1
-        return f"{kind}-{self._count[kind]}"
+        return self._count[kind]
 
 
 def _nbgrader(grade_id: str, *, points: Any = None, **flags: bool) -> dict:

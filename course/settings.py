@@ -11,7 +11,9 @@ A course directory's own course.toml is used if there is one, otherwise the one 
     exercises = ["masks.causal", "masks.softmax"]    # what students build; the others are given, with solutions
     points = {"masks.softmax" = 4}                   # instead of the exercise's own
     predictions = 1                                  # points for making the unit's predictions; none by default
+    questions = 1                                    # points for answers about one's own code; none by default
 
+    recall = false                                   # units do not open with questions on earlier ones
     track = "core"                                   # at the top: the units of a track, and [[unit]] only changes them
 
     [weights]                                        # what a property earns, times the exercises' own weights
@@ -37,7 +39,7 @@ from typing import Any
 
 from autograder.api import Exercise
 from autograder.settings import course_file
-from autograder.settings.course_file import TRACKS, UNIT
+from autograder.settings.course_file import TOP, TRACKS, UNIT
 from course import all_exercises, units
 
 FILE = course_file.FILE
@@ -52,8 +54,9 @@ class Unit:
     """One unit with the settings of this course.
 
     `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
-    right or wrong. `needs`: earlier units whose ideas it takes up. `tracks`: the tracks that it is in, by their names,
-    of those that this course has whole.
+    right or wrong. `questions`: points for right answers about their own code. `needs`: earlier units whose ideas it
+    takes up. `tracks`: the tracks that it is in, by their names, of those that this course has whole. `earlier`: the
+    units before it, on which it opens with questions; none if course.toml switches those off.
     """
 
     name: str
@@ -63,8 +66,10 @@ class Unit:
     exercises: tuple[str, ...] | None = None
     points: dict[str, float] = field(default_factory=dict)
     predictions: float = UNIT.defaults["predictions"]
+    questions: float = UNIT.defaults["questions"]
     needs: tuple[str, ...] = ()
     tracks: dict[str, Track] = field(default_factory=dict)
+    earlier: tuple[str, ...] = ()
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -105,7 +110,12 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
         raise LessonError(f"{path}: {min(twice)} is used twice")
     here = {unit.name for unit in found}
     whole = [chosen] if chosen else [one for one in tracks(course_dir).values() if here.issuperset(one.units)]
-    return [replace(unit, tracks={one.name: one for one in whole if unit.name in one.units}) for unit in found]
+    asks = _contents(path).get("recall", TOP.defaults["recall"])
+    return [
+        replace(unit, tracks={one.name: one for one in whole if unit.name in one.units},
+                earlier=tuple(one.name for one in found[:place]) if asks else ())
+        for place, unit in enumerate(found)
+    ]  # fmt: skip
 
 
 def _path(course_dir: str | Path | None) -> Path:

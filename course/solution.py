@@ -37,7 +37,7 @@ def _marked(reference: str) -> str:
     text = _module_source(module)
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
-            return _with_marks(node, text.splitlines())
+            return with_marks(node, text.splitlines())
     raise LessonError(f"{module} defines no function or class {symbol}; correct `references` in exercises.py")
 
 
@@ -60,7 +60,8 @@ def _untyped_variables(function: ast.FunctionDef, lines: list[str]) -> Iterator[
             yield part.lineno, f"{' ' * part.col_offset}{ast.unparse(part.target)} = {value}"
 
 
-def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
+def with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
+    """The text of a function or class of these lines, its bodies between nbgrader's marks."""
     functions = (
         [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if isinstance(n, ast.FunctionDef)]
     )

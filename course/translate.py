@@ -30,7 +30,9 @@ from autograder.feedback.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course.notebook import source_notebook
 from course.settings import tracks
+from tfkit_lab.recall.cards import read_cards
 
+NUMBER = re.compile(r"[\d.,]+")
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
 PREDICTED = re.compile(r'\bpredicted\("([^"]+)"\)')
@@ -78,6 +80,16 @@ def track_titles(unit: str) -> Iterator[tuple[str, str]]:
     yield from ((f"track {one.name}", one.title) for one in tracks().values() if unit in one.units)
 
 
+def card_texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """(location, text) of what a unit's own cards ask and tell; cards on exercises have the autograder's words."""
+    for card in read_cards(folder.name, folder):
+        if not card.title:
+            question = card.question
+            sides = (question.get(side, []) for side in ("options", "rows", "columns"))
+            names = [text for side in sides for text in side if not NUMBER.fullmatch(text)]
+            yield from ((card.id, text) for text in (question["label"], card.why, *names))
+
+
 def hints(unit: str) -> Iterator[tuple[str, str]]:
     """(location, text) of the sentences for the misconceptions of a unit."""
     for exercise in all_exercises():
@@ -88,7 +100,8 @@ def hints(unit: str) -> Iterator[tuple[str, str]]:
 
 def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: str) -> NotebookNode:
     """The notebook with the catalogue's translations."""
-    words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
+    own = catalogue(OWN_FOLDER, language) or polib.POFile()  # of texts that only some courses have, as on points
+    words = {entry.msgid: entry.msgstr for entry in (*own, *found) if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
     titles, tracks = new.metadata.tfkit.get("titles", {}), new.metadata.tfkit.get("tracks", [])
@@ -120,11 +133,11 @@ def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> N
     return notebook if found is None or language is None else translate_notebook(notebook, found, language)
 
 
-def texts_to_translate(folder: Path) -> dict[str, list[str]]:
-    """Text -> its location, for the whole unit."""
+def texts_to_translate(folder: Path, notebook: NotebookNode) -> dict[str, list[str]]:
+    """Text -> its location, for the whole unit and its notebook."""
     found: dict[str, list[str]] = {}
     named = [*titles(folder.name), *track_titles(folder.name)]
-    for where, text in [*texts(source_notebook(folder)), *named, *hints(folder.name)]:
+    for where, text in [*texts(notebook), *named, *hints(folder.name), *card_texts(folder)]:
         found.setdefault(text, []).append(where)
     return found
 
@@ -134,7 +147,8 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
 
     A catalogue without any translation has no faults: its unit is not translated yet.
     """
-    found, texts = catalogue(folder, language), texts_to_translate(folder)
+    notebook = source_notebook(folder)
+    found, texts = catalogue(folder, language), texts_to_translate(folder, notebook)
     if found is not None and not found.translated_entries():
         return
     have = {entry.msgid: entry for entry in found or ()}
@@ -145,7 +159,7 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates a text that the unit does not have (any more): {_short(text)}"
-    for where, text in _fixed_options(source_notebook(folder)):
+    for where, text in _fixed_options(notebook):
         if text in have and have[text].msgstr != text:
             yield (
                 where,
@@ -158,10 +172,11 @@ def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
     An f-string of the comparing cell gives them, or another cell compares with them, or looks something up by them.
     """
+    predictions = [cell for cell in notebook.cells if _is_prediction(cell)]
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not _is_prediction(cell)]
-    for asking in (cell for cell in notebook.cells if _is_prediction(cell)):
-        for cell in cells:
-            nodes = list(ast.walk(ast.parse(cell.source)))
+    trees = [list(ast.walk(ast.parse(cell.source))) for cell in cells] if predictions else []
+    for asking in predictions:
+        for cell, nodes in zip(cells, trees, strict=True):
             if asking.metadata.tfkit.prediction in PREDICTED.findall(cell.source):
                 calls = [
                     node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "compare"
@@ -194,7 +209,8 @@ def _short(text: str) -> str:
 def update(folder: Path, language: str) -> polib.POFile:
     """Update the unit's catalogue: existing texts keep their translation, new ones have none, stale ones are
     removed."""
-    return _write(folder, language, {text: ", ".join(places) for text, places in texts_to_translate(folder).items()})
+    found = texts_to_translate(folder, source_notebook(folder))
+    return _write(folder, language, {text: ", ".join(places) for text, places in found.items()})
 
 
 def update_verdicts(language: str) -> polib.POFile:

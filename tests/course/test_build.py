@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -17,9 +18,12 @@ from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
 import course
+from autograder.exercises import registry
+from autograder.hunts import make, pages
 from course import build as builder
 from course.notebook import ANSWER, SCHEME, source_notebook
 from course.settings import LessonError, unit_names
+from course.settings import read as read_settings
 from course.solution import _module_source, solution
 
 TASK = '# %% [markdown] role="task"'
@@ -40,6 +44,33 @@ def test_builds_every_unit_of_the_course(built):
     assert [one.path.stem for one in built[1]] == unit_names() == [unit.name for unit in course.units()]
     for one in built[1]:
         nbformat.validate(read(one))
+
+
+def test_each_unit_after_the_first_opens_with_questions_on_all_before_it_below_its_set_up(built):
+    names = unit_names()
+    for place, one in enumerate(built[1]):
+        cells = read(one).cells
+        asking = [n for n, cell in enumerate(cells) if cell.metadata.get("tfkit", {}).get("role") == "recall"]
+        if place == 0:
+            assert asking == []
+            continue
+        (at,) = asking
+        call = ast.parse(cells[at].source).body[1].value
+        named = [ast.literal_eval(part) for part in (call.args[0], call.keywords[0].value)]
+        assert named == [names[place], names[:place]] and "nbgrader" not in cells[at].metadata
+        assert cells[at - 1].source.startswith("## Three questions from before")
+        assert {cell.cell_type for cell in cells[1 : at - 1]} == {"code"} and cells[at + 1].cell_type == "markdown"
+
+
+def test_a_course_can_leave_the_questions_out_and_a_track_asks_on_its_own_units(tmp_path):
+    entry = '[[unit]]\nname = "02-masks"\n[[unit]]\nname = "03-heads"\n'
+    (tmp_path / "course.toml").write_text(entry)
+    asks = [unit.earlier for unit in read_settings(tmp_path)]
+    assert asks == [(), ("02-masks",)]
+    (tmp_path / "course.toml").write_text(f"recall = false\n{entry}")
+    _, without = read_settings(tmp_path)
+    assert without.earlier == ()
+    assert "recall" not in [cell.id for cell in source_notebook(course.UNITS / "03-heads", without).cells]
 
 
 def test_each_exercise_has_its_cell_its_check_and_its_points(built):
@@ -82,7 +113,32 @@ def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):
         assert len({cell.id for cell in cells}) == len(cells)
         for cell in cells:
             role = cell.metadata.get("tfkit", {}).get("role")
-            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check", "task", "project")), cell.id
+            graded = ("setup", "exercise", "check", "task", "project", "hunt-answer")
+            assert ("nbgrader" in cell.metadata) == (role in graded), cell.id
+
+
+@pytest.mark.parametrize(
+    "unit, number",
+    [("02-masks", 1), ("03-heads", 1), ("05-transformer", 1), *(("18-debugging-transformers", n) for n in (1, 2, 3))],
+)
+def test_a_hunt_is_handed_in_and_its_release_names_no_fault(built, unit, number):
+    (one,) = [one for one in built[1] if one.path.stem == unit]
+    hunts = [cell for cell in read(one).cells if cell.id.startswith("hunt")]
+    shown, answer, verdict = hunts[3 * number - 3 : 3 * number]
+    tail = "" if number == 1 else f"_{number}"
+    (name,) = re.findall(r'hunt\("(.+)", seed=\d+, student="' + unit, shown.source)
+    assert shown.source.endswith(f"\nfaulty{tail}") and answer.metadata.nbgrader.solution
+    assert verdict.source.startswith(f"faulty{tail}.hand_in(suspected_lines{tail}, test_")
+    released, _ = ClearSolutions().preprocess(nbformat.v4.new_notebook(cells=[copy.deepcopy(answer)]), {})
+    _only_stubs(released.cells[0].source)
+    seed = int(re.findall(r"seed=(\d+)", shown.source)[0])
+    of_page = name.startswith("page.")
+    found = pages.draw_page_hunt(name, unit, seed) if of_page else make.draw(registry.find(name), unit, seed)
+    space = {f"faulty{tail}": found}
+    exec(answer.source, space)
+    assert space[f"repaired_code{tail}"]() == found.repair
+    assert set(space[f"suspected_lines{tail}"]()) == set(found.fault_lines[0])
+    assert not any(fault in shown.source + released.cells[0].source + verdict.source for fault in found.names)
 
 
 def test_each_unit_asks_a_question_that_a_person_marks(built):
@@ -150,7 +206,7 @@ def test_release_has_no_solution_and_its_stubs_raise(built, tmp_path, monkeypatc
         released = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
         for cell in released.cells:
             assert "BEGIN SOLUTION" not in cell.source and "MARK SCHEME" not in cell.source
-            if cell.metadata.get("tfkit", {}).get("role") == "exercise":
+            if cell.metadata.get("tfkit", {}).get("role") in ("exercise", "hunt-answer"):
                 _only_stubs(cell.source)
 
 
@@ -174,6 +230,9 @@ def _only_stubs(text):
         ('# %% role="predict"\npredict("02.a")\n', "never compares 02.a"),
         ('# %% role="predict"\npredict("02.a")\n\n' * 2, "is used twice"),
         ('# %% role="predict"\npredict("03.a")\n', "must be one call"),
+        ('# %% role="hunt" hunt="masks.causal"\ndef test_it(answer):\n    pass\n', "needs a hunt and a seed"),
+        ('# %% role="hunt" hunt="masks.casual" seed=1\ndef test_it(answer):\n    pass\n', "no exercise is called"),
+        ('# %% role="hunt" hunt="masks.causal" seed=1\nx = 1\n', "must be one function"),
         (f"{TASK}\n# Why?\n{MARKS}", "needs a task and points on its line"),
         (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs a task"),
         (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),

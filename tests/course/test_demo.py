@@ -68,7 +68,7 @@ def test_a_unit_that_nobody_of_the_class_takes_is_answered_too():
 
 
 def test_a_command_hands_the_class_in_for_nbgrader_to_collect(tmp_path, monkeypatch, capsys):
-    """`python -m course.mock_class my-course UNIT`, as README has it between release and collect."""
+    """`python -m course.mock_class my-course UNIT`, as docs/first-day.md has it between release and collect."""
     build.build(tmp_path, [HEADS])
     config.install(tmp_path)
     with pytest.raises(SystemExit):

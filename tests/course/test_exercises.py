@@ -1,7 +1,9 @@
 """The exercises of the contract are there, in order, and their references exist."""
 
 import pytest
+import torch
 
+from autograder.checks.probe import Draw
 from autograder.checks.reference import reference_of
 from autograder.exercises import registry
 from autograder.grade.run import grade_source
@@ -59,3 +61,14 @@ def test_a_patch_is_asked_for_on_the_module_itself_under_the_whole_name_of_its_p
     statement = " ".join(reference_of(registry.find("inside.patch")).namespace["run_patched"].__doc__.split())
     assert "The module itself runs" in statement and "not a copy" in statement
     assert "the submodule's whole name" in statement and "no other submodule is patched" in statement
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_source_and_a_target_of_one_shape_are_padded_in_other_places(seed):
+    """So that a decoder is asked whose padding it hides in the memory where no shape tells."""
+    exercise = registry.find("transformer.seq2seq")
+    reference, (check, *_) = reference_of(exercise), registry.check_function(exercise)()
+    whole = [probe.case for probe in check.probes(Draw(seed, reference=reference), reference) if not probe.case.method]
+    padded = [[ids == case.init[-1] for ids in case.args] for case in whole]
+    alike = [(source, target) for source, target in padded if source.shape == target.shape]
+    assert any(not torch.equal(source, target) for source, target in alike)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -80,10 +78,10 @@ def role(cell):
     return cell.metadata.get("tfkit", {}).get("role")
 
 
-def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
+def test_the_command_writes_the_due_date_once_and_the_configuration(directory, capsys):
     def run():
-        call = [sys.executable, "-m", "course.build", str(directory), "--unit", "02-masks"]
-        return subprocess.run(call, capture_output=True, text=True, check=True).stdout
+        assert builder.main([str(directory), "--unit", "02-masks"]) == 0
+        return capsys.readouterr().out
 
     said = run()
     assert "due       02-masks: 2026-10-12 18:00 +0200" in said and (directory / "nbgrader_config.py").exists()
@@ -187,7 +185,7 @@ PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-
 
 
 def test_a_unit_has_a_field_for_each_key_of_its_table():
-    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks"]
+    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks", "earlier"]
     assert {field.name for field in fields(settings.Track)} == set(TRACKS.names)
 
 
@@ -200,7 +198,7 @@ def test_a_track_names_the_units_and_their_tables_only_change_them(tmp_path):
     assert [unit.name for unit in found] == CORE
     assert [unit.minutes for unit in found if unit.name in CORE[1:3]] == [75, 50]
     assert all(list(unit.tracks) == ["core"] and unit.tracks["core"].title == "Core" for unit in found)
-    assert len(settings.read(track="inside")) == 6
+    assert len(settings.read(track="inside")) == 7
 
 
 def test_a_course_tells_the_tracks_that_it_has_whole(directory):

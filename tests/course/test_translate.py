@@ -13,18 +13,11 @@ from autograder.corpus.judge import ask_reference, examine_answer
 from autograder.diagnosis.diagnose import diagnose, student_sentence, wrong_answers
 from autograder.exercises import registry
 from course import build as builder
-from course import lint, translate
+from course import lint, settings, translate
 from course.notebook import source_notebook
 
 UNIT = "02-masks"
-FRENCH = [
-    pytest.param(
-        folder.name,
-        marks=() if folder.name in (UNIT, "13-from-gpt2-to-today") else [pytest.mark.slow, pytest.mark.sampled(3)],
-    )
-    for folder in course.units()
-    if (folder / "locale" / "fr.po").exists()
-]
+FRENCH = [folder for folder in course.units() if (folder / "locale" / "fr.po").exists()]
 
 
 @pytest.fixture
@@ -43,11 +36,15 @@ def catalogue(folder):
     return reader.catalogue(folder, "fr")
 
 
-@pytest.mark.parametrize("unit", FRENCH)
-def test_the_french_units_are_whole_and_keep_the_rules(unit):
-    (found,) = [folder for folder in course.units() if folder.name == unit]
-    assert lint.translation_faults(found) == []  # among them: a text of the unit that the catalogue does not have
-    assert len(catalogue(found)) >= 40 and not catalogue(found).untranslated_entries()  # 17, a project, has 45
+@pytest.mark.parametrize("unit", FRENCH, ids=lambda folder: folder.name)
+def test_the_french_units_are_whole(unit):
+    """That they keep the rules, and have every text of their unit, is what test_lint.py finds of all units."""
+    assert len(catalogue(unit)) >= 40 and not catalogue(unit).untranslated_entries()  # 17, a project, has 45
+
+
+def test_the_rules_of_a_translation_are_kept_where_it_is_complete():
+    (found,) = [folder for folder in course.units() if folder.name == UNIT]
+    assert lint.translation_faults(found) == []
 
 
 def test_words_change_and_code_does_not(tmp_path):
@@ -65,6 +62,20 @@ def test_words_change_and_code_does_not(tmp_path):
 
 def read(root, unit):
     return nbformat.read(root / "source" / unit / f"{unit}.ipynb", as_version=4)
+
+
+def test_what_only_a_course_with_such_points_says_is_french_too(folder):
+    unit = settings.Unit(name=UNIT, predictions=1, questions=2)
+    french = translate.translate_notebook(source_notebook(folder, unit), catalogue(folder), "fr")
+    told = {cell.id: cell.source for cell in french.cells if cell.id in ("predictions-count", "questions-count")}
+    assert told["predictions-count"].startswith("## Vos prédictions\n\nAvoir prédit rapporte")
+    assert (
+        told["questions-count"].startswith("## Questions sur votre code\n\nLes réponses")
+        and "`ask(…)`" in told["questions-count"]
+    )
+    assert [cell.id for cell in french.cells if role(cell) == "ask"] == [
+        f"ask-{cell.id.removeprefix('solution-')}" for cell in french.cells if role(cell) == "exercise"
+    ]
 
 
 def test_a_new_paragraph_stays_english_and_is_named(folder):

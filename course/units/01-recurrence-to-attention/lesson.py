@@ -9,6 +9,10 @@
 #
 # Shape letters: `B` batch, `S` source length, `L` length, `Q`/`K` number of queries and keys, `E` width of a word
 # vector, `D` width of a query or key; in this unit `H` is the width of a hidden state (from unit 02 on: the number of heads).
+#
+# In every unit: what earlier cells of the notebook define is there when an answer is checked, so use it. Where an earlier answer is wrong or missing, the
+# check tries the library's in its place, and your mistake costs its own exercise alone. Leave your arguments as they are, unless the text asks you to
+# change them: results are new tensors.
 
 # %% role="setup"
 import math
@@ -194,8 +198,8 @@ plt.show()
 #
 # **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is
 # True where a word is real. A masked position gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02
-# explains why nothing else works, and what to do with a row in which *all* positions are masked; here
-# mistakes in such rows cost no points.)
+# explains why nothing else works, and what to do with a row in which *all* positions are masked; its weights and context shall be zero, as the function's
+# description says, but here mistakes in such rows cost no points.)
 
 # %% role="exercise" exercise="attention.attend"
 
@@ -532,6 +536,20 @@ except NotImplementedError:
 # | the score | dot product | a small network on query and key (Bahdanau et al.); a matrix between them (Luong et al.) |
 # | the scale | 1/sqrt(D) | T5 has none: smaller initial weights make up for it |
 # | the kernel | all `L × L` weights are written to memory | FlashAttention computes the same block by block and never stores them |
+
+# %% [markdown]
+# ## Put it into your model
+#
+# A small model grows beside your notebooks, in `my_model/`. What has passed its check is in it as your own code, as it stands in your notebook now, and the rest comes from the library until you have built it.
+# Open `my_model/__init__.py`: the file grows with you and says whose each part is, your parts stand beside it in files of their own, and `from my_model import rnn_encode` works in any notebook beside it.
+#
+# It reads the bytes of JupyterLab's English and French strings and predicts the next one: your `rnn_encode`, and a linear layer. The cell trains it for 100 steps, some
+# seconds, and begins the table that each of the next units adds a line to. Fewer bits per byte on held-out text are better; 8 would be guessing among all bytes.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("01-recurrence-to-attention")
 
 # %% [markdown] role="task" task="a-wider-state" points=2
 # ## In your own words

@@ -326,6 +326,19 @@ if runs:
 # A training loss that is too good is the most common sign of a wrong mask. The test: change a *later* word and see
 # whether an *earlier* output moves. The fourth square of section 3 shows the result of such a test for your mask.
 #
+# ## Find the fault
+#
+# Nobody writes masks from nothing for long: one reads those of others, and looks for what is wrong with them. Below is a
+# decoder mask that somebody wrote, and what it gives for the smallest input that shows its fault. Name the lines that you
+# suspect, write a test that fails on this code and passes on every right one, and repair it. Then the last cell says
+# what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="masks.decoder" seed=3
+def test_padding_is_hidden_from_itself_too(answer):
+    mask = answer(torch.tensor([[0, 0, 5, 6]]), 0)
+    assert not mask[..., :2].any(), "a key of the padding is shown"
+
+# %% [markdown]
 # ## Pitfalls
 # - The wrong triangle: `triu` shows the future instead of the past. Rows are queries, columns are keys.
 # - `tril(-1)` hides a position from itself, and the first row is then empty.
@@ -347,6 +360,16 @@ if runs:
 # | XLNet (unit 09) | any order of prediction, written as a mask |
 #
 # Fused kernels take `is_causal=True` instead of a mask and skip the hidden half altogether.
+
+# %% [markdown]
+# ## Put it into your model
+#
+# Beside its own state, each position now has what the earlier states hold: your attention from unit 01, under your causal mask.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("02-masks")
 
 # %% [markdown] role="task" task="too-good-a-loss" points=2
 # ## In your own words

@@ -348,6 +348,20 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # %% [markdown]
 # *Figure: six rows of twelve small maps, a row for each layer; head 2 of layer 3 is drawn large, with a frame around its row for "it".*
 #
+# ## Find the fault
+#
+# A wrong attention layer seldom stops with an error: all shapes are right, and it trains, only worse. So one needs tests
+# that ask what the layer must do, whoever wrote it. Below is one with a fault, and what it gives for the smallest input
+# that shows it. Name the lines that you suspect, write a test that fails on this code and passes on every right one, and
+# repair it. Then the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="attention.multi_head" seed=1
+def test_other_values_give_another_output(answer):
+    torch.manual_seed(0)
+    layer, (x, y) = answer(8, 2), torch.randn(2, 1, 3, 8)
+    assert not torch.allclose(layer(x, x, x)[0], layer(x, x, y)[0]), "the values are not read"
+
+# %% [markdown]
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
 # - `view` after `transpose` fails: a transposed tensor is not contiguous in memory. Use `reshape`, or `contiguous` first.
@@ -364,6 +378,16 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again for every token (unit 07) |
 # | ALBERT | the same layer again and again | sharing layers saves parameters; fewer heads would not |
 # | many trained models | heads can be pruned after training (Michel et al. 2019) | not every head learns something of its own |
+
+# %% [markdown]
+# ## Put it into your model
+#
+# Your heads, each with its own projections, take the place of the one head that had no weights.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("03-heads")
 
 # %% [markdown] role="task" task="narrow-heads" points=2
 # ## In your own words

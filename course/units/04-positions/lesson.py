@@ -473,6 +473,16 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | Reformer | axial | added once |
 # | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
 
+# %% [markdown]
+# ## Put it into your model
+#
+# With positions the recurrence can go: all positions of a text are computed at once. Compare the bits and the bytes a second with those of unit 03.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("04-positions")
+
 # %% [markdown] role="task" task="past-the-end" points=2
 # ## In your own words
 #

@@ -18,6 +18,7 @@ from autograder.checks import (
 
 NOTHING = "a row that may see nothing"
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 4, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
+ALIKE = (2, 4, 4, 4, 2, 6)  # source and target of one shape, so that only their padding tells them apart
 
 
 def feed_forward() -> list[Check]:
@@ -54,7 +55,7 @@ def encoder_layer() -> list[Check]:
 def decoder_layer() -> list[Check]:
     """transformer.decoder_layer"""
 
-    def cases(draw: Draw, sizes=SIZES, bare=True, empty=()):
+    def cases(draw: Draw, sizes=(*SIZES, ALIKE), bare=True, empty=()):
         for batch, target, source, width, heads, inner in sizes:
             states = draw.normal(batch, target, width), draw.normal(batch, source, width)
             shapes = [(target, target), (1, source)]
@@ -87,9 +88,9 @@ def seq2seq() -> list[Check]:
     """transformer.seq2seq: whole, and its encode and decode alone"""
 
     def cases(draw: Draw):
-        for place, (batch, target, source, width, heads, inner) in enumerate(SIZES):
-            pad, layers = [0, 2, 1, 3][place], 1 + place % 2
-            src, tgt = _sentences(draw, batch, source, pad), _sentences(draw, batch, target, pad)
+        for place, (batch, target, source, width, heads, inner) in enumerate([*SIZES, ALIKE]):
+            pad, layers = [0, 2, 1, 3, 5][place], 1 + place % 2
+            src, tgt = _sentences(draw, batch, source, pad), _sentences(draw, batch, target, pad).flip(0)
             init = (8, 9, width, heads, inner, layers, pad)
             how = {
                 "length": 256 * width * layers,
@@ -118,5 +119,6 @@ def seq2seq() -> list[Check]:
 
 
 def _sentences(draw: Draw, batch: int, length: int, pad: int):
+    """Ids [B,L], of which the first row has no padding and the second has some."""
     ids = draw.integers(0, 8, batch, length)
     return ids.masked_fill(ids == pad, 4).masked_fill(~draw.padding_mask(batch, length), pad)

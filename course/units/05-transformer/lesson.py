@@ -88,7 +88,7 @@ plt.show()
 #
 # **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. `activation` is the function between them (ReLU by
 # default), `dropout` the share of its outputs that training sets to 0. The check also trains the network for a few steps, from the values that your `__init__`
-# gives it: it must learn.
+# gives it: the loss must fall at least about half as far as with the values that `nn.Linear` draws.
 
 # %% role="predict"
 predict("05.feed-forward", predict.shape("What is the shape after up?"), predict.shape("And after the whole network?"))
@@ -207,7 +207,7 @@ except NotImplementedError:
 #
 # To learn, the decoder gets the *right* translation as input (teacher forcing) and has to predict it. If position `t`
 # were fed word `t`, its input would be the answer, and the model would learn to copy. So the target moves **one
-# place to the right** and a start symbol takes the free place:
+# place to the right**, in a tensor of its own (`ids` are still the labels), and a start symbol takes the free place:
 #
 # | position | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
@@ -654,6 +654,24 @@ except NotImplementedError:
 # models that have to predict words: this one was trained to give the whole sentence one meaning.
 #
 #
+# ## Find the fault
+#
+# Below is a whole transformer with one fault. It was given weights, and so was the published model, and both read the
+# same sentences: the symptom says up to which layer they agree, and how far apart they are then. That is how one looks for
+# a fault in a large model: compare with a model that is right, layer by layer, and read only the code of the first layer
+# that differs, and how it is called. Name the lines that you suspect, write a test that needs no published model, and
+# repair the code. Then the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="page.transformer" seed=1
+def test_padding_is_not_read(page):
+    torch.manual_seed(0)
+    model = page.MODEL(page.Config(vocab_size=20, d_model=16, n_layers=2, n_heads=2, d_ff=32)).eval()
+    source, mask, target = torch.tensor([[3, 4, 5, 0]]), torch.tensor([[1, 1, 1, 0]]), torch.tensor([[1, 6, 7]])
+    before = model(source, mask, target)
+    source[0, 3] = 9
+    assert torch.allclose(before, model(source, mask, target)), "another token in the padding changes the output"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Fresh norms hide mistakes.** Every `LayerNorm` starts as ones and zeros, so a shared or swapped norm shows only after training.
@@ -671,6 +689,16 @@ except NotImplementedError:
 # | positions | sines, added once | learned (BERT, GPT-2), relative biases (T5), rotary (GPT-J) |
 # | embeddings | three tables here | one shared table in the paper, BART, T5 |
 # | shape | encoder and decoder | encoder only (BERT), decoder only (GPT) |
+
+# %% [markdown]
+# ## Put it into your model
+#
+# Your encoder layer under a causal mask is the block of a decoder-only model. Two of them take the place of the single attention.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("05-transformer")
 
 # %% [markdown] role="task" task="one-pass" points=2
 # ## In your own words

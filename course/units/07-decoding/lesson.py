@@ -209,7 +209,7 @@ except NotImplementedError:
 #
 # ### Top-k
 #
-# Keep a fixed number of words, the `k` likeliest.
+# Keep a fixed number of words, the `k` likeliest, in a new tensor: `logits` stay as they are.
 
 # %% role="exercise" exercise="decoding.top_k"
 
@@ -685,6 +685,17 @@ stepper
 # | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
 # | draft tokens come from | a small model | the model's own first layers or additional heads (Medusa, EAGLE); n-grams of the prompt, which cost nothing |
 # | cache | grows by concatenation | allocated once (static), shared between heads (multi-query), paged (vLLM) |
+
+# %% [markdown]
+# ## Put it into your model
+#
+# The weights are those of unit 06, and so are the bits. Now your `sample_token` lets the model write. After 100 steps it knows little more than how letters follow one
+# another; with `steps=1000` it has words.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("07-decoding")
 
 # %% [markdown] role="task" task="wider-and-worse" points=2
 # ## In your own words

@@ -125,7 +125,7 @@ except NotImplementedError:
 #
 # Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether `b`
 # really follows `a`. The pairs are made from any two consecutive sentences of a document, in order: `u < 0.5` keeps the true next sentence; otherwise `b` is the
-# sentence that `random_pick = (document, sentence)` names.
+# sentence that `random_pick = (document, sentence)` names. Draws and picks are flat lists with one entry for each pair, over all documents.
 #
 # **Predict.** One document is about cooking, another about football. How could a model answer this question without understanding a sentence?
 
@@ -144,7 +144,7 @@ predicted("08.next-sentence").compare("the topic: do they share words?")
 # ## 3 · Sentence order: which came first? (ALBERT)
 #
 # A sentence from another document has another *topic*, and a bag of words is enough to see it. RoBERTa dropped the task and lost nothing. ALBERT made it
-# harder: it shows the same two consecutive sentences, perhaps swapped. The topic is the same either way; only coherence can tell.
+# harder: it shows the same two consecutive sentences, perhaps swapped: `u < 0.5` swaps them. The topic is the same either way; only coherence can tell.
 #
 # **Predict, then run.** Two documents of three sentences each: how many pairs does each of the two functions give?
 
@@ -178,7 +178,7 @@ except NotImplementedError:
 #
 # $$\mathcal{L}_{RTD} = -\frac{1}{n} \sum_{i=1}^{n} \big[\, r_i \log \sigma(z_i) + (1 - r_i) \log (1 - \sigma(z_i)) \,\big], \qquad r_i = [\, x_i \ne \hat{x}_i \,]$$
 #
-# $z$ = `logits`, positive for *replaced*; $x$ = `original`, $\hat{x}$ = `corrupted`; the sum and $n$ run over `mask`, the real words.
+# $z$ = `logits`, positive for *replaced*; $x$ = `original`, $\hat{x}$ = `corrupted`; the sum and $n$ run over `mask`, the real words. If there are none, the loss is 0.
 #
 # It looks like a GAN but is not one: the generator is trained on masked words, and no gradient flows through its samples.
 #

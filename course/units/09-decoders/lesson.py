@@ -221,7 +221,7 @@ except NotImplementedError:
 # 1. Memory and segment, concatenated, give keys and values; queries come from the segment alone. The memory is a constant (`detach`).
 # 2. Scores by content and by distance, as above, with the encodings of the distances projected by a matrix of their own, `w_r`.
 # 3. The mask: each query sees all of the memory, and the segment up to its own position. Then softmax, the weighted mean of the values, and the heads merged.
-# 4. The new memory: the last `memory_length` states of memory and segment together, as they *came into* the layer, without gradient.
+# 4. The new memory: the last `memory_length` states of memory and segment together, as they *came into* the layer, without gradient; with `memory_length` 0 none.
 #
 # What you have is enough: `split_heads`, `relative_scores`, `masked_softmax`, `merge_heads`. The number of heads is the number of rows of `u`.
 #

@@ -245,7 +245,7 @@ except NotImplementedError:
 #
 # $$y_1 = x_1 + f(x_2) \qquad y_2 = x_2 + g(y_1) \qquad\qquad x_2 = y_2 - g(y_1) \qquad x_1 = y_1 - f(x_2)$$
 #
-# $f$ is attention and $g$ the feed-forward network, each with its norm; they need not be invertible themselves. `forward` and `inverse` are two ordinary functions of two tensors. They must store nothing: the check tests whether the inputs
+# $f$ is attention and $g$ the feed-forward network, each with its norm; they need not be invertible themselves. `forward` and `inverse` are two ordinary functions of two tensors. They must store nothing, and leave their inputs as they are: the check tests whether the inputs
 # can be freed after `forward`.
 #
 # **Predict, then run.** Twenty blocks forward and twenty back: do you get exactly the same numbers?

@@ -122,7 +122,8 @@ def thorough() -> list[Check]:
 
 
 def _decoded(readers: list[TableModel], scores: torch.Tensor, start: int, end: int, limit: int) -> Case:
-    return Case("thorough_decode", (readers, scores, start, end, limit), length=16 * limit, amplify=8.0)
+    # a certain answer has a log-probability of about 0, in which the logarithms of 1 that are summed do not show
+    return Case("thorough_decode", (readers, scores, start, end, limit), length=16 * limit, amplify=8.0, scale=1.0)
 
 
 def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, bias: float):

@@ -20,6 +20,7 @@ from autograder.checks import (
     precision,
     purity,
     values,
+    work,
 )
 
 SINGLE = torch.finfo(torch.float32).eps
@@ -181,8 +182,12 @@ def experts() -> list[Check]:
     def small(draw: Draw):
         yield _routed(draw, 2, 3, (4, 3, 3, 2))
 
+    def many(draw: Draw):
+        return draw.module("MixtureOfExperts", (16, 32, 12, 1), (2 * draw.normal(1, 12, 16),))
+
     chosen = values(unused, "experts that nobody chose", 1.0, core=False)
-    return [*module(cases), chosen, flow(small, 0)]
+    message = "Your layer runs experts on tokens that did not choose them, so that few experts per token save no work."
+    return [*module(cases), chosen, flow(small, 0), work(many, message)]
 
 
 def _routed(draw: Draw, batch: int, length: int, init: tuple[int, int, int, int]) -> Case:
@@ -241,4 +246,13 @@ def latent_attention() -> list[Check]:
         given = (draw.normal(1, 2, 2, 2), draw.normal(1, 530, 2), draw.normal(2, 2, 2), draw.normal(2, 2, 2))
         yield Case("latent_attention", given, length=530, amplify=16.0)
 
-    return [*function(cases, long=long), edges(nothing, NOTHING), extremes(partial(cases, scale=1e3))]
+    def one_more_token(draw: Draw):
+        weights = (draw.normal(4, 32, 32), draw.normal(4, 32, 32))
+        return Case("latent_attention", (draw.normal(1, 4, 1, 32), draw.normal(1, 64, 32), *weights))
+
+    message = (
+        "For one query you unpack the keys or the values of all tokens."
+        " A query that goes into the space of `c` gives the same result without."
+    )
+    checks = [*function(cases, long=long), edges(nothing, NOTHING), extremes(partial(cases, scale=1e3))]
+    return [*checks, work(one_more_token, message)]

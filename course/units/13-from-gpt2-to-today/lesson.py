@@ -82,7 +82,7 @@ except NotImplementedError:
 #
 # $$\begin{aligned} x'_i &= x_i \cos\theta - x_{i+D/2}\sin\theta \\ x'_{i+D/2} &= x_{i+D/2}\cos\theta + x_i\sin\theta \end{aligned} \qquad \theta = \text{position} \cdot \text{base}^{-2i/D}$$
 #
-# The `positions` come as an argument and in any order: with a cache, a token's position is not its index in the tensor. Compute the angles in float32 or better: bfloat16 cannot tell position 1,000 from 1,001.
+# The `positions` come as an argument and in any order: with a cache, a token's position is not its index in the tensor. Compute the angles in float32 or better: bfloat16 cannot tell position 1,000 from 1,001. The result has the dtype of `x` again.
 
 # %% role="predict"
 predict("13.halves", predict.choice("With the columns paired this way, scores between rotated queries and keys depend on …", "the distance alone, as before", "both positions"))
@@ -215,7 +215,7 @@ except NotImplementedError:
 #
 # $$q \cdot (c_j W_k) = (q W_k^\top) \cdot c_j$$
 #
-# so the *query* can be projected into the space of $c$, once, and keys are never computed. Nor are values: first take the weighted mean of the $c_j$, then unpack that.
+# so the *query* can be projected into the space of $c$, once, and keys are never computed. Nor are values: first take the weighted mean of the $c_j$, then unpack that. The result stays what `scaled_dot_product_attention` gives for the unpacked keys and values, its scale included.
 
 # %% role="predict"
 predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "C, the width of the latent vector"))
@@ -375,6 +375,24 @@ except NotImplementedError:
 # | balance | a loss | DeepSeek-V3: a bias on the router's scores, adjusted by a rule after each step, and only a very small loss |
 #
 # `tfkit diff gpt2 llama` in a terminal shows what the two files have in common; `tfkit read llama` is the whole model on a page.
+
+# %% [markdown]
+# ## Put it into your model
+#
+# Rotary positions, RMS norm before each part and SwiGLU take the places of what units 04 and 05 had put in. The loop, the steps and the text stay the same.
+
+# %% role="experiment"
+from course import my_model
+
+my_model.add_unit("13-from-gpt2-to-today")
+
+# %% [markdown]
+# ## A page to send to a friend
+#
+# What has grown since unit 01 fits on one page, `my-model.html` beside this notebook: a text that your model writes and that one can step through byte by byte, which of its parts are your own, and the table. It needs no server and no network. It shows none of your code, and not your name. After 100 steps the model knows which letters go together and little more; `my_model.add_unit("13-from-gpt2-to-today", steps=1000)` trains it longer, and the page then shows that model.
+
+# %% role="experiment"
+my_model.publish("my-model.html", prompt="Open")
 
 # %% [markdown] role="task" task="what-would-you-change" points=2
 # ## In your own words

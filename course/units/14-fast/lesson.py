@@ -41,7 +41,7 @@ if not torch.cuda.is_available():
 #
 # $$\text{lse} = \log\left(e^{\text{lse}_1} + e^{\text{lse}_2}\right) \qquad o = e^{\text{lse}_1 - \text{lse}}\, o_1 + e^{\text{lse}_2 - \text{lse}}\, o_2$$
 #
-# A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and contributes nothing. `torch.logaddexp` computes the first formula without overflow.
+# A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and contributes nothing; if neither half has any, the same two values are the result. `torch.logaddexp` computes the first formula without overflow.
 
 # %% role="predict"
 predict("14.merge", predict.number("o₁ = 10 with lse₁ = 0, o₂ = 20 with lse₂ = log 3. What is the attention over both halves?", within=0.01))
@@ -68,7 +68,7 @@ except NotImplementedError:
 #
 # The factor $e^{m-m'}$ rescales what was summed with an earlier maximum. After the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores at once, however long the text is. This is FlashAttention (Dao et al. 2022).
 #
-# With `causal=True` and fewer queries than keys, the queries are the *last* positions, as with a cache: query $i$ sees keys $j \le i + K - Q$. Sum in float32 or better.
+# With `causal=True` and fewer queries than keys, the queries are the *last* positions, as with a cache: query $i$ sees keys $j \le i + K - Q$. Sum in float32 or better; the output and the lse are in q's dtype again.
 #
 # **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block, the sums are rescaled whenever a larger score comes.
 
@@ -265,7 +265,7 @@ except NotImplementedError:
 #
 # Operating systems solved this long ago. The memory is cut into **pages** of, say, 16 tokens. A text's cache may be on any pages, in any order, and a **page table** says which: `tables[b]` are the numbers of text `b`'s pages, in the order of the text. A new page is taken when the last one is full. Two texts with the same beginning can even *share* their first pages.
 #
-# What is on a page after a text's last token is left over from another text and must not count. The numbers of pages that are not needed may be -1.
+# What is on a page after a text's last token is left over from another text and must not count. The entries of `tables` for pages that are not needed are -1 or any other page's number, and a text of no tokens gives zeros.
 
 # %% role="predict"
 predict("14.pages", predict.number("Texts of 5, 17 and 33 tokens, pages of 16 tokens: how many pages are needed?"))
@@ -314,7 +314,7 @@ except NotImplementedError:
 #
 # $$\text{scale}_i = \frac{\max_j |w_{ij}|}{2^{\text{bits}-1} - 1} \qquad q_{ij} = \operatorname{round}\left(\frac{w_{ij}}{\text{scale}_i}\right) \qquad w_{ij} \approx q_{ij} \cdot \text{scale}_i$$
 #
-# Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Clamp to $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can give 127.5, which rounds to 128, which becomes -128 in int8.
+# Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Clamp to $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can give 127.5, which rounds to 128, which becomes -128 in int8. (Dividing in float32 is right, too: in bfloat16 the check accepts integers that differ by one.)
 
 # %% role="predict"
 predict("14.outlier", predict.choice("One weight of a row is made 100 times larger than the others. The other weights of that row …", "stay as exact as they were", "lose most of their digits", "all become zero exactly when bits = 8"))
