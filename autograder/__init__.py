@@ -6,7 +6,7 @@ from typing import Any
 from autograder.exercises.variants import variant
 from tfkit_course import refuse_strangers
 
-__all__ = ["check", "hunt", "variant"]
+__all__ = ["ask", "check", "hunt", "order", "variant"]
 
 refuse_strangers()
 
@@ -37,3 +37,17 @@ def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int =
     from .hunts.notebook import hunt as draw
 
     return draw(exercise, seed, student, faults)
+
+
+def order(exercise: str, seed: int = 0, student: str | None = None):
+    """Show the lines of an answer, to be put in order; see `autograder.ordering.notebook.order`."""
+    from .ordering.notebook import order as draw
+
+    return draw(exercise, seed, student)
+
+
+def ask(exercise: str, *answers: Any, seed: int = 0):
+    """Questions about your own answer, or what becomes of your answers; see `autograder.questions.notebook.ask`."""
+    from .questions.notebook import ask as show
+
+    return show(exercise, *answers, seed=seed)

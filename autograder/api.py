@@ -78,6 +78,7 @@ class Verdict:
     distance: int | None = None  # how few known edits lead to a right answer; None if that is unknown or not verified
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
+    question: dict[str, Any] | None = None  # text, yours, right: what must hold in the counter-example
     counterexample: dict[str, Any] | None = None
     remarks: tuple[Remark, ...] = ()  # on idiom and design; they cost no points
     seed: int = 0
@@ -86,6 +87,8 @@ class Verdict:
     file: str = ""
     reason: str = ""  # why the answer was not graded, or what stopped its code
     title: str = ""  # the exercise's, in the reader's language; empty if nobody knows it
+    ordering: bool = False  # whether the lines of a right answer are offered, to be put in order
+    section: tuple[str, str] | None = None  # the unit and the heading of its lesson under which it is taught
     outputs: dict[str, list[dict]] = field(default_factory=dict)  # cell id -> notebook outputs of the boxed run
 
     def as_json(self) -> dict[str, Any]:
@@ -116,14 +119,18 @@ BESIDES = "And besides:"  # stands in a hint before each mistake after the first
 
 
 def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
-    """A verdict's JSON object with the first steps of its help: 1 concept, 2 symptoms and line, 3 counter-example.
+    """A verdict's JSON object with the first steps of its help: 1 question and concept, 2 symptoms and line,
+    3 counter-example, and the answer to the question.
 
-    The instructor decides how many steps a student sees; which checks passed and failed is always shown.
+    The lines to put in order are offered with the first. The instructor decides how many steps a student sees; which
+    checks passed and failed is always shown.
     """
     kept = dict(verdict)
     if steps < 1:
         kept["misconception"] = kept["hint"] = None
         kept["misconceptions"] = []
+        kept["ordering"] = False
+        kept["question"] = None
     if steps < 2:
         checks = kept.get("checks") or ()  # the reason why a check was not run gives nothing away, so it stays
         kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]
@@ -131,6 +138,8 @@ def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]
         kept["remarks"] = []
     if steps < 3:
         kept["counterexample"] = None
+        if kept.get("question"):
+            kept["question"] = {**kept["question"], "right": None}
         if kept.get("departure"):
             kept["departure"] = {**kept["departure"], "value": None, "steps": []}
     return kept

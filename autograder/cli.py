@@ -18,12 +18,19 @@ from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, add_workers, exit_status, lack, positive
 from autograder.console.help_format import add_command
 from autograder.corpus import command as corpus
+from autograder.environment import command as environment
 from autograder.exercises import registry
+from autograder.feedback.text import count_text
 from autograder.hunts import command as hunts
+from autograder.launch import command as launch
+from autograder.maintenance import command as maintenance
 from autograder.marking import command as marking
 from autograder.nbgrader import config
+from autograder.ordering import command as ordering
+from autograder.questions import command as questions
 from autograder.report import command as report
 from autograder.sandbox import SandboxError
+from autograder.viva import command as viva
 from tfkit_course import replace_unencodable
 
 
@@ -52,9 +59,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_assignment_commands(commands)
     assistants.add_options(add_command(commands, "mcp", help_texts.MCP))
     benchmark.add_parsers(add_command(commands, "benchmark", help_texts.BENCHMARK))
+    environment.add_parsers(add_command(commands, "environment", help_texts.ENVIRONMENT))
     capstone.add(add_command(commands, "capstone", help_texts.CAPSTONE))
     marking.add(commands)
+    maintenance.add(commands)
+    launch.add(commands)
     hunts.add_parsers(add_command(commands, "hunts", help_texts.HUNTS))
+    ordering.add_options(add_command(commands, "order", help_texts.ORDER))
+    questions.add_parsers(commands)
+    viva.add_parsers(commands)
     add_command(commands, "list", help_texts.LIST).set_defaults(run=_list)
     _doctor_parser(add_command(commands, "doctor", help_texts.DOCTOR))
     corpus.add_options(add_command(commands, "corpus", help_texts.CORPUS))
@@ -99,8 +112,12 @@ def _verify_parser(verify: argparse.ArgumentParser) -> None:
     add_course(verify)
     verify.add_argument("assignment", nargs="?", metavar="ASSIGNMENT",
                         help="only this assignment; by default all that are graded")  # fmt: skip
-    verify.add_argument("--sample", type=partial(positive, what="submissions"), default=20, metavar="N",
-                        help="submissions of an assignment, others each time (default: %(default)s)")  # fmt: skip
+    verify.add_argument("--sample", type=partial(positive, what="submissions"), metavar="N",
+                        help="submissions of an assignment, others each time (default: 20; with --upgraded, "
+                        "all)")  # fmt: skip
+    verify.add_argument("--upgraded", action="store_true",
+                        help="take those that were graded with other checks, as by an earlier release, and say who "
+                        "would gain or lose points if they were graded again")  # fmt: skip
     add_workers(verify, "tls://host:8786")
     verify.add_argument(
         "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the course's setting"
@@ -125,6 +142,12 @@ def _serve_parser(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--passback", action="store_true", help="also send totals to the LMS, as `autograder passback` does"
     )
+    serve.add_argument("--listen", default="", metavar="HOST:PORT",
+                       help="answer at /health and /metrics (Prometheus), such as 127.0.0.1:9321; a service of a Hub "
+                       "answers at its own address")  # fmt: skip
+    serve.add_argument("--log-format", choices=("text", "json"), default="text",
+                       help="json: each line an object with time, level and message (default: "
+                       "%(default)s)")  # fmt: skip
     serve.set_defaults(run=_serve)
 
 
@@ -160,7 +183,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         raise BadInput(lack("verify", error, "grading", "cluster")) from error
     from autograder.console.output import make_console
 
-    names = ("course", "assignment", "sample", "workers", "scheduler", "device")
+    names = ("course", "assignment", "sample", "upgraded", "workers", "scheduler", "device")
     options = verify.VerifyOptions(**{name: getattr(arguments, name) for name in names})
     try:
         return verify.verify(options, make_console())
@@ -180,13 +203,13 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise BadInput(str(error)) from error
     from autograder.console.output import make_console
 
-    names = ("workers", "scheduler", "device", "every", "once", "passback")
+    names = ("workers", "scheduler", "device", "every", "once", "passback", "listen")
     options = command.ServeOptions(
         tuple(arguments.courses), tuple(arguments.assignments), **{name: getattr(arguments, name) for name in names}
     )
     try:
-        return command.serve(options, make_console(log=True), opened)
-    except (command.BadCourse, command.PoolError, OSError) as error:
+        return command.serve(options, make_console(log=True, json=arguments.log_format == "json"), opened)
+    except (command.BadCourse, command.PoolError, port.PortError, OSError) as error:
         raise BadInput(str(error)) from error
 
 
@@ -204,7 +227,7 @@ def _lint(arguments: argparse.Namespace) -> int:
                 count += fault
     except (command.BadCourse, SandboxError) as error:
         raise BadInput(str(error)) from error
-    print(f"{count} fault{'s' * (count != 1)}" if count else "no faults")
+    print(count_text(count, "fault") if count else "no faults")
     return 1 if count else 0
 
 

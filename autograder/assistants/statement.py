@@ -22,7 +22,7 @@ STUB = "raise NotImplementedError"
 _MARKER = re.compile(r"^# %%(?P<kind> \[markdown\])?(?P<rest>.*)$")
 _EXERCISE = re.compile(r'exercise="([^"]+)"')
 _SECTION = re.compile(r"(?m)^(?=## )")
-_PARSING = threading.Lock()
+PARSING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,18 @@ class StatementError(RuntimeError):
 def statement_of(exercise: Exercise) -> Statement:
     """The exercise as a student sees it. Raises StatementError if a file of the exercise cannot be read."""
     return Statement(_lesson(exercise), "\n\n\n".join(stub(reference) for reference in exercise.references))
+
+
+def setup_of(exercise: Exercise) -> str:
+    """The code of the lesson's set-up cells before the exercise; empty where there is no lesson."""
+    path = _lesson_file(exercise)
+    code: list[str] = []
+    for is_text, marker, source in _cells(path.read_text(encoding="utf-8")) if path else ():
+        if exercise.id in _EXERCISE.findall(marker):
+            break
+        if not is_text and 'role="setup"' in marker:
+            code.append(source)
+    return "\n\n".join(code)
 
 
 @lru_cache(maxsize=256)
@@ -75,7 +87,7 @@ def _docstring(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
 def parse(source: str) -> ast.Module:
     """As `ast.parse`, but in one thread at a time: CPython 3.11 counts the recursion of all threads together, and then
     raises SystemError now and again."""
-    with _PARSING:
+    with PARSING:
         return ast.parse(source)
 
 
@@ -96,8 +108,8 @@ def definition(reference: str) -> ast.FunctionDef | ast.ClassDef:
 
 def _lesson(exercise: Exercise) -> str:
     """The text from the heading of the exercise's section to its cell."""
-    path = exercise.folder / "lesson.py" if exercise.folder else None
-    if path is None or not path.is_file():  # a package may bring checks without a lesson
+    path = _lesson_file(exercise)
+    if path is None:
         return ""
     text: list[str] = []
     for is_text, marker, source in _cells(path.read_text(encoding="utf-8")):
@@ -106,6 +118,12 @@ def _lesson(exercise: Exercise) -> str:
         if is_text and "role=" not in marker:  # a cell with a role may contain a mark scheme
             text.append(source)
     raise StatementError(f"{path.parent.name}/lesson.py has no cell for {exercise.id}")
+
+
+def _lesson_file(exercise: Exercise) -> Path | None:
+    """The lesson's source; None where a package brings checks without a lesson."""
+    path = exercise.folder / "lesson.py" if exercise.folder else None
+    return path if path is not None and path.is_file() else None
 
 
 def _cells(lesson: str) -> Iterator[tuple[bool, str, str]]:

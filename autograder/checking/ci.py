@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 from autograder.api import with_hints
 from autograder.feedback.text import one_line, plain, verdict_line, verdict_text
 from autograder.feedback.translate import say
-from autograder.feedback.words import SIGNS, STATES, is_unwritten, number, places, reason
+from autograder.feedback.words import SIGNS, STATES, is_unwritten, number, places, read_again, reason
 from autograder.grade.notebook import LocatedVerdict, NotebookResult
 
 JUNIT, CODE_QUALITY = "junit.xml", "codequality.json"
@@ -77,7 +77,7 @@ def _text(one: LocatedVerdict, data: Mapping[str, Any]) -> str:
         where += f": {departs['sentence']}.\n    {departs['text'].strip()}"
     messages = [places(c["message"]) for c in data["checks"] if c["status"] == "failed" and c["message"]]
     why = say(NO_ANSWER) if is_unwritten(data) else data["hint"] or reason(data) or "\n".join(messages)
-    lines = [text for text in (where, why) if text]
+    lines = [text for text in (where, why, read_again(data)) if text]
     score = say("{score} of {most}", score=number(data["score"]), most=number(data["max_score"]))
     return plain("\n".join([*lines, f"{score} {say('points')}"]))
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from autograder.feedback.text import one_line, verdict_text
 from autograder.feedback.words import is_unwritten
 from autograder.grade.file import grade_answer, read
 from autograder.grade.notebook import NotebookResult, grade_file
+from autograder.ordering.make import has_puzzle
 from autograder.sandbox import SandboxError, choose
 from tfkit_course import replace_unencodable
 
@@ -93,7 +95,8 @@ def _prepare(arguments: argparse.Namespace) -> tuple[Any, misconceptions.Entries
 
 
 def _show(verdict: Verdict, arguments: argparse.Namespace) -> None:
-    shown = with_hints(verdict.as_json(), arguments.hints)
+    offered = verdict.status == "failed" and has_puzzle(registry.find(verdict.exercise))
+    shown = with_hints(replace(verdict, ordering=offered).as_json(), arguments.hints)
     print(json.dumps(shown) if arguments.format == "json" else verdict_text(shown), flush=True)
 
 

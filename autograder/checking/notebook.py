@@ -14,6 +14,7 @@ from typing import Any
 from autograder.api import CheckResult, Verdict
 from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
+from autograder.console.kernel import has_front_end
 from autograder.feedback.html import style, verdict_html
 from autograder.feedback.translate import say
 from autograder.feedback.words import NO_SANDBOX, SIGNS, STATES
@@ -30,6 +31,7 @@ KEPT = (
 PRACTICE = (
     "This is a practice verdict, made in this tab, and not a grade. Your submission is graded elsewhere, by all checks."
 )
+ASKS = "Can you say what your code does? Two or three questions about it:"
 BROWSER = "emscripten"  # Python in a browser tab
 STILL_CHECKING = "Go on working: the verdict will appear here."
 _client = CheckClient(trust=True)
@@ -54,7 +56,7 @@ def check(exercise: str) -> None:
 
         display(output(exercise, history, names, lambda: practice_verdict(exercise, history, shell.user_ns)), raw=True)
         return
-    if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends set it with each cell
+    if not has_front_end(shell):
         display(output(exercise, history, names, lambda: verdict(exercise, history)), raw=True)
         return
     shown = display(pending(exercise, 0.0), raw=True, display_id=True)
@@ -155,6 +157,9 @@ def as_html(found: dict[str, Any]) -> str:
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
     page += f"<p><small>{say('This result is for the code that the kernel has run.')}</small></p>"
+    if found["status"] == "passed" and found["sandbox"] != "practice":
+        asks = f"from autograder import ask; ask(&quot;{html.escape(found['exercise'])}&quot;)"
+        page += f"<p><small>{html.escape(say(ASKS))} <code>{asks}</code></small></p>"
     if found["sandbox"] == "practice":
         page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"
     if found["sandbox"] == "subprocess":

@@ -13,6 +13,8 @@ from tfkit_course import install
 
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
 
+LAST_SEED = (1 << 32) - 1
+
 
 class BadInput(Exception):
     """The request cannot be carried out; the message says what was wrong, where, and what to do."""
@@ -50,6 +52,13 @@ def positive(text: str, what: str = "workers") -> int:
     """The type of an argument that is a number of `what`. Raises ArgumentTypeError."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what}")
+    return int(text)
+
+
+def seed_number(text: str) -> int:
+    """The type of an argument that is a seed of torch's generators. Raises ArgumentTypeError."""
+    if not (text.isdecimal() and len(text) <= len(str(LAST_SEED)) and int(text) <= LAST_SEED):
+        raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to {LAST_SEED}, not {text[:40]!r}")
     return int(text)
 
 

@@ -62,14 +62,21 @@ VERIFY = CommandHelp(
     Grade submissions of an assignment again, in other processes, with the same key and so the same random inputs, and
     compare with the verdicts in the autograded/ folder. A line names each difference: student, exercise, points and
     check before and after. Grades stay as they are. The class report shows how many verdicts were equal.
+
+    After an upgrade, --upgraded takes those that were graded with other checks instead, and says whose points would
+    change if they were graded again (`autograder grade --regrade`), and how many students would gain or lose.
     """,
     exits={
-        0: "all verdicts are equal",
-        1: "at least one verdict differs",
+        0: "all verdicts are equal; with --upgraded, nobody's points would change",
+        1: "at least one verdict differs, or somebody's points would change",
         2: "a submission could not be graded again, or the request cannot be carried out",
         130: "stopped by Ctrl-C",
     },
-    examples=("autograder verify my-course", "autograder verify my-course 03-heads --sample 400"),
+    examples=(
+        "autograder verify my-course",
+        "autograder verify my-course 03-heads --sample 400",
+        "autograder verify my-course --upgraded",
+    ),
 )
 SERVE = CommandHelp(
     summary="grade submissions as they arrive in the exchange, and release their feedback",
@@ -228,6 +235,43 @@ BENCHMARK_COMMANDS = {
         examples=("autograder benchmark run --sample 5", "autograder benchmark run -o results --workers 4"),
     ),
 }
+ENVIRONMENT = CommandHelp(
+    summary="prompts for language models and verdicts on what they reply, as JSON lines",
+    description="""
+    Use the exercises to evaluate or train language models: the tasks as prompts, and verdicts on replies with rewards
+    (docs/benchmark-of-graders.md). In Python it is `autograder.environment`.
+    """,
+)
+ENVIRONMENT_COMMANDS = {
+    "tasks": CommandHelp(
+        summary="print the tasks",
+        description="""
+        Print a JSON object for each exercise: `exercise`, its id, `prompt`, the chat messages for a model, and `info`.
+        A prompt is what a student reads: the lesson's section, the set-up and the stub.
+        """,
+        exits=DONE,
+        examples=("autograder environment tasks > tasks.jsonl",),
+    ),
+    "judge": CommandHelp(
+        summary="judge replies from standard input",
+        description="""
+        Read a JSON object from each line of standard input, with `exercise` and `answer`: the reply, which is code or
+        has it in a fenced block. With `messages` instead of `answer`, the last message of the assistant is judged.
+        Print a JSON object for each line, in their order and as soon as it is there: `score` from 0 to 1, `status`,
+        `checks`, `misconceptions`, `feedback` for the next turn, and `id` if the line has one. Replies run in the
+        sandbox.
+        """,
+        exits={
+            0: "all lines were judged",
+            1: "a line could not be judged; its object has `error`, or the status not_graded",
+            2: REFUSED,
+        },
+        examples=(
+            "autograder environment judge < replies.jsonl > outcomes.jsonl",
+            "autograder environment judge --hints 2 --workers 8",
+        ),
+    ),
+}
 CAPSTONE = CommandHelp(
     summary="train and measure the language models of the last unit within a budget",
     description="""
@@ -283,6 +327,64 @@ REQUESTS = CommandHelp(
     exits=DONE,
     examples=("autograder requests my-course",),
 )
+BACKUP = CommandHelp(
+    summary="write a course into one file from which it goes on",
+    description="""
+    Write everything that a course needs to go on grading into one archive: settings, key, gradebook, records, marks,
+    submissions, what was released and graded. Databases are copied as they are at one moment, so grading and marking
+    may go on meanwhile. Caches, links, repositories (.git) and environments (.venv) are left out; a line names what
+    the course keeps outside its folder. The archive holds the course's key: only its owner can read it.
+    """,
+    exits={0: "done", 2: REFUSED, 130: "stopped by Ctrl-C; nothing was written"},
+    examples=("autograder backup my-course my-course-2026-10-12.zip",),
+)
+RESTORE = CommandHelp(
+    summary="write the course in a backup into a new folder",
+    description="""
+    Check an archive that `autograder backup` wrote, and write the course in it to a new folder, whole or not at all.
+    An archive that is damaged, or was written by a later release, is refused in a line. Nothing is overwritten.
+    Restore only archives that you trust: grading runs the nbgrader_config.py in them.
+    """,
+    exits={0: "done", 2: REFUSED, 130: "stopped by Ctrl-C; nothing was written"},
+    examples=("autograder restore my-course-2026-10-12.zip my-course",),
+)
+STATUS = CommandHelp(
+    summary="show in one screen where a class stands",
+    description="""
+    Print a line for each assignment: how many students handed in, how many submissions are graded, are still to be
+    graded, and wait for a person, and how the last run ended; then whether `autograder serve` is running, how many
+    regrade requests wait, and how many verdicts were equal when graded again. Nothing is graded or changed.
+    """,
+    exits=DONE,
+    examples=("autograder status my-course", "autograder status my-course --json"),
+)
+FORGET = CommandHelp(
+    summary="remove what a course holds about one student",
+    description="""
+    List and, after a confirmation, remove a student's data from a course: the entries in the gradebook, the rows of
+    records.db and marking.db, submissions, graded and feedback pages, what lies in the exchange, predictions and
+    outcomes of the class's folder (if TFKIT_PREDICTIONS names it), the capstone's results and the row of students.csv.
+    Other files that mention the student are named with their line, and left to you; so are backups. It cannot be
+    undone. Counts that name nobody, such as that of equal verdicts, stay. What this account may not remove is named at
+    the end, when all else is removed.
+    """,
+    exits={0: "removed, or, with --dry-run, listed", 2: f"{REFUSED}; or what could not be removed is named there"},
+    examples=("autograder forget ada my-course --dry-run", "autograder forget ada my-course"),
+)
+LINK = CommandHelp(
+    summary="print a link that opens a unit's notebook, and its QR code",
+    description="""
+    Print an address that opens a released notebook in one click: on a JupyterHub, where nbgitpuller fetches it from the
+    repository that course.toml names; on the site in a browser's tab; or, for an LMS, the launch URL with its custom
+    parameters and the content item of LTI 1.3. With --qr, write a QR code for a slide.
+    """,
+    exits=DONE,
+    examples=(
+        "autograder link my-course 02-masks --hub https://hub.example.edu",
+        "autograder link my-course 02-masks --tab https://example.edu --qr 02.svg",
+        "autograder link my-course 02-masks --lti https://hub.example.edu",
+    ),
+)
 LIST = CommandHelp(
     summary="list the exercise ids",
     description="""
@@ -335,9 +437,31 @@ HUNTS = CommandHelp(
     summary="list, show, grade and prove bug hunts",
     description="""
     A bug hunt is code that looks right and has one to three faults, made from a right answer of an exercise and the
-    mistakes that are collected for it. The student sees a symptom, names the suspected lines, writes a test that fails
-    on the code, and repairs it.
+    mistakes that are collected for it; or a whole model, a page of tfkit, with a fault (--pages, page.gpt2). The
+    student sees a symptom, names the suspected lines, writes a test that fails on the code, and repairs it.
     """,
+)
+ORDER = CommandHelp(
+    summary="put the lines of a right answer in order, or judge an order of them",
+    description="""
+    Print the lines of an exercise's commonest right answer, shuffled by student and seed among one to three lines of
+    known mistakes. With --answer, an order of them is judged by running it through the exercise's checks in a sandbox,
+    so any right order passes; what a chosen mistake shows is told, or else the first line that is out of place. Where
+    the answer has one or two lines, there is nothing to put in order.
+
+    `order prove` runs, for each exercise, the right order, the orders that are equivalent by data flow, those with the
+    line of a mistake, and some with two lines exchanged, of which no line may be named that is right.
+    """,
+    exits={
+        0: "printed; the order is right; or all that was proved holds",
+        1: "the order is not right, or something that was proved does not hold",
+        2: REFUSED,
+    },
+    examples=(
+        "autograder order attention.scaled_dot_product",
+        'autograder order masks.softmax --answer "3 1 2:1"',
+        "autograder order prove masks.softmax --orders 20",
+    ),
 )
 HUNTS_LIST = CommandHelp(
     summary="list the hunts",
@@ -347,19 +471,25 @@ HUNTS_LIST = CommandHelp(
     for the exercises that are named.
     """,
     exits=DONE,
-    examples=("autograder hunts list masks.causal", "autograder hunts list --results hunts.jsonl"),
+    examples=(
+        "autograder hunts list masks.causal",
+        "autograder hunts list page.gpt2",
+        "autograder hunts list --pages --results hunts.jsonl",
+    ),
 )
 HUNTS_SHOW = CommandHelp(
     summary="print the code and the symptom of a hunt",
     description="""
     Print the code of a hunt with the numbers of its lines, and the symptom: what the code gives for a small input,
-    beside what right code gives. For an exercise the hunt is drawn by student and seed, and the faults are not named;
-    for the id of a hunt a last line says where they are.
+    beside what right code gives; of a page, in which part it differs from the published model first, and of some
+    faults how a small model learns with it. For an exercise or page the hunt is drawn by student and seed, and the
+    faults are not named; for the id of a hunt a last line says where they are.
     """,
     exits=DONE,
     examples=(
         "autograder hunts show masks.causal --student ada --seed 3",
         "autograder hunts show masks.causal/sees_one_ahead",
+        "autograder hunts show page.llama --seed 3",
     ),
 )
 HUNTS_CHECK = CommandHelp(
@@ -367,7 +497,8 @@ HUNTS_CHECK = CommandHelp(
     description="""
     Grade the suspected lines, the test and the repair, each for points of its own. The repair is graded by the
     exercise's checks. The test is run on right answers in all styles, where it must pass, on the faulty code, where it
-    must fail, and on other known mistakes of the exercise. Both run in a sandbox.
+    must fail, and on other known mistakes of the exercise. A repaired page has to compute what the page computes, for
+    several weights and inputs. Both run in a sandbox.
     """,
     exits={
         0: "the repair is right, and the test can be relied on and fails on the faulty code",
@@ -380,7 +511,8 @@ HUNTS_PROVE = CommandHelp(
     summary="prove that each hunt can be solved",
     description="""
     For each hunt: the checks see its faults, the symptom shows a difference that is there again when the code and its
-    repair run anew, the known repair passes all checks, and of several faults each has to be repaired. With --results,
+    repair run anew, the known repair passes all checks, and of several faults each has to be repaired. Of a page: the
+    faulty one runs and computes something else, and the page is right in each style that tests meet. With --results,
     a run that was interrupted goes on where it stopped.
     """,
     exits={0: "all that was proved holds", 1: "something does not; each has a line", 2: REFUSED},
@@ -388,5 +520,58 @@ HUNTS_PROVE = CommandHelp(
         "autograder hunts prove --only masks.causal rnn.cell",
         "autograder hunts prove --workers 2 --results hunts.jsonl",
         "autograder hunts prove --faults 2 --sample 3",
+        "autograder hunts prove --pages --sample 3",
     ),
+)
+
+QUESTIONS = CommandHelp(
+    summary="questions about a student's own code, with keys from running it",
+    description="""
+    Make questions from a right answer that a student wrote: the shape or an entry of a value in a line, which rows of
+    the result change with a row of an input, what a changed line gives, how often a line is run. The keys are found by
+    running the code in the sandbox, in two ways each; a question for which they differ is not asked.
+    """,
+)
+QUESTIONS_SHOW = CommandHelp(
+    summary="print the code and the questions about it",
+    description="""
+    Print the code with the numbers of its lines, and the questions. The same code and seed give the same questions.
+    """,
+    exits={0: "there are questions", 1: "there are none: the code is not right, or too short", 2: REFUSED},
+    examples=(
+        "autograder questions show attention.attend answer.py --keys",
+        "autograder questions show masks.causal 02-masks.ipynb --seed 3",
+    ),
+)
+QUESTIONS_CHECK = CommandHelp(
+    summary="compare answers with what the code does",
+    description="""
+    Make the questions again, and print for each answer whether the code does that, with the line and the value.
+    """,
+    exits={0: "all answers are right", 1: "one is not, or there are no questions", 2: REFUSED},
+    examples=("autograder questions check masks.causal a.py --answer 3 --answer 2,4",),
+)
+QUESTIONS_PROVE = CommandHelp(
+    summary="prove the questions on answers that are known to be right",
+    description="""
+    For each collected right answer: how many questions there are, whether a third way to run the code gives each key
+    too, and whether a key stands in the line that its question names. The last line has the sums. Thousands of keys
+    take hours: with --record it may be stopped at any time.
+    """,
+    exits={0: "no key is wrong, and none stands in its line", 1: "there is one; its line says which", 2: REFUSED},
+    examples=(
+        "autograder questions prove masks.causal",
+        "autograder questions prove --blind tests/blind --limit 100",
+        "autograder questions prove --keys 10000 --record proofs.jsonl",
+    ),
+)
+VIVA = CommandHelp(
+    summary="write a page for each student, for a short talk about their own code",
+    description="""
+    For each submission of an assignment write an HTML page: the student's code with the numbers of its lines, five
+    questions about it, their keys in a part of its own, and what was asked before. A submission that cannot be read has
+    a page that says so. Nothing is graded.
+    """,
+    exits=DONE,
+    examples=("autograder viva my-course 03-heads", "autograder viva my-course 03-heads ada bob -o viva/2"),
 )

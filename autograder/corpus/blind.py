@@ -74,7 +74,7 @@ def find(folder: Path, ids: Sequence[str] = ()) -> list[BlindAnswer]:
 def grade(answer: BlindAnswer, backend: Any) -> Row:
     """The verdict on one answer, as `autograder check --json` gives it, with `answer`, `label` and `right`."""
     submission = _sha256(answer.without_label())
-    verdict = Grader([*_cells(answer)], backend, submission=submission).grade(answer.exercise)
+    verdict = Grader([*cells_of(answer)], backend, submission=submission).grade(answer.exercise)
     return {"answer": answer.key, "label": answer.label(), "right": answer.right, **verdict.as_json()}
 
 
@@ -82,7 +82,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _cells(answer: BlindAnswer) -> Iterator[CellSource]:
+def cells_of(answer: BlindAnswer) -> Iterator[CellSource]:
     """The set-up, right answers to the earlier exercises whose names the answer uses, and the answer."""
     text = answer.without_label()
     setup = answer.path.parents[1] / "setup.py"
@@ -102,7 +102,7 @@ def measure(found: Sequence[BlindAnswer], backend: Any, results: Path | None = N
     """
     known, grader_of = _known(results), cache(hash_of_exercise)
     for answer in found:
-        row, code = known.get(answer.key), _sha256(repr((grader_of(answer.exercise), [*_cells(answer)])))
+        row, code = known.get(answer.key), _sha256(repr((grader_of(answer.exercise), [*cells_of(answer)])))
         if row is None or row.get("code") != code:
             row = grade(answer, backend) | {"code": code}
             if results is not None:

@@ -14,8 +14,8 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.checks.reference import reference_of
 from autograder.corpus.judge import examine_answer
-from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
-from autograder.diagnosis.diagnose import diagnose, known_answers, subject_of
+from autograder.diagnosis.compose import CombinedMistakes, agrees, are_compatible, subject_of
+from autograder.diagnosis.diagnose import diagnose, known_answers
 from autograder.diagnosis.kinds import kind
 from autograder.exercises.answers import Answer, EditedAnswer
 
@@ -107,7 +107,7 @@ def _left_out(exercise: Exercise, one: Answer, findings: list[Finding], known: l
     if not any(finding.failed for finding in findings):
         return None
     other = diagnose(exercise, findings, known)
-    return other.name if other else kind(exercise, findings, reference_of(exercise), subject_of(one)) or ""
+    return other.name if other else kind(exercise, findings, reference_of(exercise), subject_of(one), known) or ""
 
 
 def _pairs(
@@ -115,7 +115,7 @@ def _pairs(
 ) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
     """Pairs of mistakes that differ from either mistake alone; the same pairs for the same seed."""
     edits = [one for one in known_answers(exercise) if isinstance(one, EditedAnswer)]
-    pairs = [CombinedMistakes(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]
+    pairs = [CombinedMistakes(parts) for parts in itertools.combinations(edits, 2) if are_compatible(parts)]
     random.Random(f"{seed}/{exercise.id}").shuffle(pairs)
     given = 0
     for pair in pairs[:TRIES]:

@@ -11,7 +11,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.corpus.lines import Lines, measure_answer
-from autograder.diagnosis.compose import CombinedMistakes, agrees
+from autograder.diagnosis.compose import CombinedMistakes, agrees, subject_of
 from autograder.diagnosis.diagnose import (
     Misconception,
     answers_to_compare,
@@ -19,7 +19,6 @@ from autograder.diagnosis.diagnose import (
     diagnose_edge,
     edge_answers,
     known_answers,
-    subject_of,
     wrong_answers,
 )
 from autograder.diagnosis.kinds import kind

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,20 @@ class CorpusResultsFile:
     """The results in `path`, which need not exist, that were measured with these options.
 
     `types` are those of the results of an exercise, since `--seeds` measures something else than a report does;
-    `command`: whose results they are.
+    `command`: whose results they are. `hash_of`: of what is measured, where that is no exercise; it has an `id`.
     """
 
     def __init__(
-        self, path: Path, options: dict[str, Any], types: Sequence[Any] = RESULT_TYPES, command: str = "corpus"
+        self,
+        path: Path,
+        options: dict[str, Any],
+        types: Sequence[Any] = RESULT_TYPES,
+        command: str = "corpus",
+        hash_of: Callable[[Any], str] | None = None,
     ) -> None:
         """Raises ResultsFileError if the file is of another kind. A last line that was cut off is removed."""
         self._path, self._options, self._types = path, options, types
+        self._hash_of = hash_of or hash_of_exercise
         written = path.read_bytes() if path.exists() else b""
         whole, newline, cut = written.rpartition(b"\n")
         rows = list(_rows(path, (whole + newline).splitlines(), command))
@@ -52,16 +58,16 @@ class CorpusResultsFile:
         self.all_options = list({repr(row["options"]): row["options"] for row in rows}.values())  # each once, in order
         self._rows = {(row["exercise"], row["code"]): row for row in rows if row["options"] == options}
 
-    def find(self, exercise: Exercise) -> Any:
+    def find(self, exercise: Any) -> Any:
         """The exercise's results; None if it has not been measured with its present code and answers."""
-        row = self._rows.get((exercise.id, hash_of_exercise(exercise)))
+        row = self._rows.get((exercise.id, self._hash_of(exercise)))
         return _from_json(row["results"], self._types) if row else None
 
-    def append(self, exercise: Exercise, results: Sequence[Any]) -> None:
+    def append(self, exercise: Any, results: Sequence[Any]) -> None:
         """Write the exercise's results at the end of the file."""
         row = {
             "exercise": exercise.id,
-            "code": hash_of_exercise(exercise),
+            "code": self._hash_of(exercise),
             "options": self._options,
             "results": [one and asdict(one) for one in results],
         }

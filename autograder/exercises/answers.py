@@ -78,6 +78,10 @@ class EditedAnswer:
         except BadChange as error:
             raise BadCorpus(f"{self.stem}: {error}") from None
 
+    def base_text(self) -> str:
+        """The right answer that it starts from."""
+        return _text(self.base)
+
     def read_text(self, encoding: str = "utf-8") -> str:
         """The whole answer: its sentence as a docstring, then the code."""
         keeps = "" if self.score_share is None else f"# keeps {self.score_share:.2f} of the points\n"

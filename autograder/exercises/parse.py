@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 LONGEST = 200_000  # characters; a tree is hundreds of times as large
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -12,15 +14,38 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # 
 
 
 def parse_source(source: str) -> ast.Module:
-    """`ast.parse`, whose various failures all become SyntaxError, with a line if it is known."""
+    """`ast.parse`, whose various failures all become SyntaxError, with a line if it is known.
+
+    Python warns of doubtful literals, with a line for each and their characters as they are: no log shows them.
+    """
     if len(source) > LONGEST:
         raise SyntaxError(f"{len(source)} characters, more than the {LONGEST} allowed")
     try:
-        return ast.parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
     except (RecursionError, MemoryError):
         raise SyntaxError("too deeply nested") from None
     except ValueError as error:  # a null byte, or a lone surrogate
         raise SyntaxError(str(error)) from None
+
+
+def same_code(one: Any, other: Any) -> bool:
+    """Whether two nodes, lists of nodes or values in their fields are the same code, on whatever lines it stands."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same_code, one, other))
+    if isinstance(one, ast.AST):
+        return all(same_code(getattr(one, name, None), getattr(other, name, None)) for name in one._fields)
+    return bool(one == other)
+
+
+def stored_names(node: ast.AST) -> set[str]:
+    """The variables that code assigns to, in whatever is inside it."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def without_magics(source: str) -> str:

@@ -48,7 +48,8 @@ def find(exercise_id: str) -> Exercise:
         return by_id[exercise_id]
     if not by_id:
         raise UnknownExercise(f"no course is installed: {install()} installs one; then try `autograder list`")
-    near = difflib.get_close_matches(exercise_id, by_id, n=1, cutoff=0.3)
+    near = difflib.get_close_matches(exercise_id, by_id, n=1, cutoff=0.5)
+    near += [name for name in by_id if exercise_id in name.split(".")]  # `dpo`: all of a part of the name
     suggestion = f" (did you mean {near[0]}?)" if near else ""
     raise UnknownExercise(f"no exercise is called {exercise_id!r}{suggestion}; `autograder list` shows all")
 

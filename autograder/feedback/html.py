@@ -8,11 +8,12 @@ tables. Every symbol is a character; colours only repeat what the characters say
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from autograder.api import BESIDES, HINTS, SEPARATOR, misconceptions_of, with_hints
 from autograder.feedback.matrix import corner, entries_that_hold, example, flow, mark_code, matrices, render_matrix
@@ -23,11 +24,13 @@ from autograder.feedback.words import (
     chips,
     correct_so_far,
     edits_away,
+    first_help,
     is_unwritten,
     missing_points,
     number,
     places,
     points_of,
+    read_again,
     reason,
     sentence,
     size,
@@ -35,6 +38,7 @@ from autograder.feedback.words import (
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 STEP_COLUMNS = ("", "line", "your code", "your shape", "a right one’s")
+ORDER = 'from autograder import order; order("{exercise}")'
 LONGEST = 2000  # characters of one text; a student's exception may contain a whole tensor
 
 
@@ -52,6 +56,21 @@ def style() -> str:
     return f"<style>{' '.join(line.strip() for line in lines)}</style>"
 
 
+def title_html(title: str) -> str:
+    """The title of an exercise in the head of a card."""
+    return f'<strong class="tfkit-v-title">{escape(title)}</strong>'
+
+
+def card_html(state: str, badge: str, name: str, exercise: str, body: str, points: str = "") -> str:
+    """A card with its style: the badge, a name, the exercise's id and the points in its head, and the body below.
+
+    name, body, points: HTML; the other texts are escaped.
+    """
+    right = f'<span class="tfkit-v-points">{points}</span>' if points else ""
+    head = f'<span class="tfkit-v-badge">{escape(badge)}</span> {name} <code>{escape(exercise)}</code>{right}'
+    return f'{style()}<div class="tfkit-verdict tfkit-is-{state}"><div class="tfkit-v-head">{head}</div>{body}</div>'
+
+
 def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> str:
     """The card for a Verdict or its JSON object, with the first `hints` steps of help (`api.with_hints`).
 
@@ -59,9 +78,9 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
-    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _walk, _steps, _remarks, _foot]
+    parts = [_head, _right, _lesson, _help, _line, _chips, _seen, _example, _walk, _steps, _remarks, _foot]
     if is_unwritten(data):
-        state, parts = "unwritten", [_head, _to_begin]
+        state, parts = "unwritten", [_head, _to_begin, _help]
     body = "".join(part(data) for part in parts)
     return f'{style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
@@ -122,6 +141,37 @@ def _mistake(text: str, place: int, count: int) -> str:
     nth = f'<span class="tfkit-v-nth">{place}</span> ' if count > 1 else ""
     besides = f"<small>{escape(say(BESIDES))}</small> " if place > 1 else ""
     return f'<p class="tfkit-v-hint">{nth}{besides}{_code(first)}</p>' + (f"<p>{_code(more)}</p>" if more else "")
+
+
+def _section(data: Mapping[str, Any]) -> str:
+    """Where it is taught: a link to the heading, as JupyterLab and nbconvert name it in a notebook."""
+    words = read_again(data)
+    if not words:
+        return ""
+    anchor = escape(quote(data["section"][1].replace("`", "").replace(" ", "-")))
+    return f'<p class="tfkit-v-section"><a href="#{anchor}">{_code(words)}</a></p>'
+
+
+def _help(data: Mapping[str, Any]) -> str:
+    """Where to read, and the first help: a question, and the lines of a right answer, to be put in order."""
+    words = first_help(data, ORDER)
+    return _section(data) + _question(data) + (f"<p>{_code(words)}</p>" if words else "")
+
+
+def _question(data: Mapping[str, Any]) -> str:
+    """A question, with its answer in the fold."""
+    asked = data.get("question")
+    if not asked or data["status"] != "failed":
+        return ""
+    yours = say("Your code gives {value}.", value=_numbers("yours", asked["yours"]))
+    right = say("A right answer has {value}.", value=_numbers("right", asked["right"])) if asked.get("right") else ""
+    first = f"<small>{say('First ask yourself.')}</small>"
+    summary = f"<summary>{first} {_code(asked['text'])}</summary>"
+    return f'<details class="tfkit-v-ask">{summary}<p>{yours} {right}</p></details>'
+
+
+def _numbers(whose: str, values: Sequence[float]) -> str:
+    return f'<b class="tfkit-v-{whose}">{" × ".join(f"{one:g}" for one in values)}</b>'
 
 
 def _line(data: Mapping[str, Any]) -> str:

@@ -28,12 +28,13 @@ TEMPLATES = (
     "an output depends on an input that it must not depend on",
     "an output does not depend on an input that it should depend on",
     "the result has the wrong shape or type",
-    "the call changes its own input (argument {number}); the caller still needs it",
     "the call changes its own input (the argument `{argument}`); the caller still needs it",
     "the call draws random numbers or sets a seed; the same inputs must always give the same result",
     "the call changes a global setting of torch ({names})",
     "your code replaces functions of torch; other code in the process gets other results",
     "on a long input the values are wrong, so the cost was not measured",
+    "the values are wrong in a call whose time was to be measured",
+    "{message} (it takes {ratio} times the reference's processor time, and {most} times is the limit)",
     "in a few training steps from its own initial values the loss hardly falls",
     "after a few training steps the loss cannot be computed any more",
     "in a few training steps the loss does not change: the result does not follow the parameters",
@@ -71,7 +72,7 @@ PARTS = (
     "a list",
     "a dict",
     "a dataclass",
-    "of type {name}",
+    "a value of type {name}",
 )
 NAMES = (
     "the result{index} at {place}",
@@ -90,6 +91,7 @@ CHECKS = (
     "built from basic operations",
     "information flow",
     "peak memory",
+    "speed",
     "on a CUDA device",
 )
 FORMS = {"index": r"(?:\[\d+\])*", "place": r"\[\d+(?:, \d+)*\]", "number": r"\d+", "count": r"\d+", "wrong": r"\d+",

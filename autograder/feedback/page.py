@@ -20,7 +20,8 @@ table{border-collapse:collapse;width:100%;font-size:var(--tfk-t2);font-variant-n
 padding:var(--tfk-s2) var(--tfk-s3)}
 th,td{text-align:right;padding:var(--tfk-s2) 10px;border-bottom:1px solid var(--tfk-line);vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}thead th{color:var(--tfk-ink-soft);font-weight:600}
-th:first-child,td:first-child,.text{text-align:left}th[scope=row]{font-weight:normal}
+th:first-child,td:first-child,th[scope=row],.text{text-align:left}th[scope=row],th[scope=rowgroup]{font-weight:normal}
+th[scope=row]~td:not(.text){white-space:nowrap}
 .bar{display:flex;height:14px;width:8rem;margin-top:3px;background:var(--tfk-track);border-radius:var(--tfk-r1);overflow:hidden}
 .bar span+span{border-left:2px solid var(--tfk-card)}
 .full{background:var(--tfk-right)}.part{background:var(--tfk-wait)}.none{background:var(--tfk-wrong)}
@@ -35,12 +36,13 @@ thead th{white-space:nowrap}
 """
 
 
-def document(title: str, body: str, style: str = "") -> str:
-    """A complete HTML document; `title` is text, the rest is markup."""
+def document(title: str, body: str, style: str = "", language: str = "en") -> str:
+    """A complete HTML document in this language; `title` is text, the rest is markup."""
     title = escape(title)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
     return (
-        f'<!doctype html>\n<html lang="en"><head>{head}<style>{page_tokens()}{STYLE}{style}</style></head>\n'
+        f'<!doctype html>\n<html lang="{escape(language)}">'
+        f"<head>{head}<style>{page_tokens()}{STYLE}{style}</style></head>\n"
         f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )
 

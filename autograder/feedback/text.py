@@ -18,11 +18,14 @@ from autograder.feedback.words import (
     chips,
     correct_so_far,
     edits_away,
+    first_help,
     line_of,
     missing_points,
     number,
     places,
     points_of,
+    question_of,
+    read_again,
     reason,
 )
 
@@ -31,12 +34,18 @@ from autograder.feedback.words import (
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+ORDER = "autograder order {exercise}"
 MAX_REASON = 300  # characters of a reason in a line, of which some are what a student's code said
 
 
 def plain(text: str) -> str:
     """`text` for a terminal: control characters except newlines and tabs, and broken ones, are escaped as `\\x1b`."""
     return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+def count_text(number: int, what: str) -> str:
+    """`1 answer`, `2 answers`: an English word that takes an s with any other number than one."""
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def one_line(text: str) -> str:
@@ -76,7 +85,8 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     score = "{score:g} of {max_score:g}".format(**data)
     lines = [f"{one_line(str(data['file']))}: {data['exercise']} {status}, {score}"]
     right = correct_so_far(data) if data["status"] != "passed" else ""
-    details = "\n".join(text for text in (right, data["hint"], reason(data), line_of(data)) if text)
+    helped = (read_again(data), question_of(data), first_help(data, ORDER), line_of(data))
+    details = "\n".join(text for text in (right, data["hint"], reason(data), *helped) if text)
     lines += [f"  {line}" for line in details.split("\n") if line]
     if line_of(data):
         lines.append(f"    {data['departure']['text']}")

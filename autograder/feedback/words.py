@@ -19,6 +19,7 @@ AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: 
 AWAY = {1: "one change away", 2: "two changes away", 3: "three changes away"}
 NOT_ISOLATED = "NOT ISOLATED: the code ran with your own rights"
 NO_SANDBOX = "NOT ISOLATED: no sandbox works here, so the code ran with your own rights."
+FIRST_HELP = "Stuck? Put the lines of a right answer in order first: `{call}`"
 UNEARNED = "The other checks earn their points once ordinary values are right."
 
 
@@ -90,6 +91,28 @@ def edits_away(data: Mapping[str, Any]) -> str:
     """`one change away`; "" if that is not known or makes no points."""
     words = AWAY.get(data.get("distance") or 0, "")
     return say(words) if words and data["status"] == "failed" and data["score"] else ""
+
+
+def first_help(data: Mapping[str, Any], call: str) -> str:
+    """Where there are lines of a right answer to put in order, a sentence with the call that shows them; else ""."""
+    if not data.get("ordering") or data["status"] != "failed":
+        return ""
+    return say(FIRST_HELP, call=call.format(exercise=data["exercise"]))
+
+
+def question_of(data: Mapping[str, Any]) -> str:
+    """`First ask yourself. For …: which shape must `scores` have?`; "" without a question."""
+    asked = data.get("question")
+    return f"{say('First ask yourself.')} {asked['text']}" if asked and data["status"] == "failed" else ""
+
+
+def read_again(data: Mapping[str, Any]) -> str:
+    """`Read again: 02-masks, “1 · The causal mask”`, for what is not right yet; "" without a lesson."""
+    section = data.get("section")
+    if not section or data["status"] != "failed":
+        return ""
+    unit, heading = section
+    return say("Read again: {unit}, “{section}”", unit=unit, section=heading)
 
 
 def size(shape: Sequence[int] | None) -> str:

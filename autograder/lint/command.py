@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.api import Limits
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of
+from autograder.feedback.text import count_text
 from autograder.lint import graded, notebook, release
 from autograder.lint.notebook import Fault
 
@@ -69,7 +70,7 @@ def _sum(assignment: str, made: release.Release, seconds: float) -> Iterator[Fau
     if not made.points:
         yield Fault(assignment, "-", "none of its cells is worth points")
     checks = sum(cell.grade for one in made.known.values() for cell in one.cells)
-    count = f"{checks} check{'s' * (checks != 1)}"
+    count = count_text(checks, "check")
     yield f"{assignment}: {count}, {made.points:g} points; the solution takes {seconds:.1f} s of the processor"
 
 

@@ -16,7 +16,7 @@ from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
 from autograder.exercises.parse import defined_names
 from autograder.lint.notebook import Problems, marks
-from autograder.nbgrader import predictions
+from autograder.nbgrader import predictions, questions
 from autograder.nbgrader.execute import check_cells, is_own_test, wanted_exercises
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
@@ -81,7 +81,7 @@ class GradedNotebook:
         self.verdicts: dict[str, dict[str, Any]] = {
             one["exercise"]: one
             for one in verdicts_in(self.nb)
-            if one["exercise"] != predictions.GRADE_ID  # nobody made any, and no code earns their points
+            if one["exercise"] not in (predictions.GRADE_ID, questions.GRADE_ID)  # nobody answered any of them
         }
         self.seconds = step.seconds
 
@@ -197,7 +197,7 @@ def corpus_faults(exercise: Exercise) -> Problems:
     """Every collected wrong answer must fail, every right one pass."""
     from autograder.corpus.judge import ask_reference, judge
 
-    score = judge(exercise, ask_reference(exercise, 0))
+    score = judge(exercise, ask_reference(exercise, 0), leave_out=False)
     if not score.wrong:
         yield exercise.id, "has no wrong answer in its wrong.toml, so nothing shows that its checks catch one"
     yield from ((exercise.id, what) for what in score.complaints)

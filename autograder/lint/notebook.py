@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
@@ -182,7 +183,12 @@ def code(notebook: NotebookNode) -> list[NotebookNode]:
 
 def tree(cell: NotebookNode) -> list[ast.stmt]:
     """The cell's statements, IPython's own syntax translated. Raises SyntaxError if the code does not parse."""
-    return ast.parse(TransformerManager().transform_cell(cell.source)).body
+    return _parsed(cell.source).body
+
+
+@lru_cache(maxsize=512)  # one rule after the other reads the cells of a notebook
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(TransformerManager().transform_cell(source))
 
 
 def _name(cell: NotebookNode) -> str:

@@ -51,15 +51,16 @@ def _receive(root: Path, gradebook: Any, store: MarkingStore) -> None:
     with working_in(root):
         new = list(requests.new_requests(settings_of(root), store.request_files()))
     with store.transaction():
-        there = {(one.of, one.student) for one in store.requests() if one.accepted is None}
+        there = {(one.of, one.student, one.sender) for one in store.requests() if one.accepted is None}
         for one in new:
             try:
                 find_mark(gradebook, find_question(gradebook, one.of), one.student)
             except BadMark:
                 continue
-            if (one.of, one.student) not in there:  # a second one is ignored until the first is answered
+            # a second one of the same account is ignored until the first is answered
+            if (one.of, one.student, one.sender) not in there:
                 store.add_request(one)
-                there.add((one.of, one.student))
+                there.add((one.of, one.student, one.sender))
 
 
 def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeRequest) -> dict[str, Any]:

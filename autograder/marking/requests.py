@@ -29,7 +29,7 @@ from tfkit_course.small_file import read_small_json
 SUFFIX = ".regrade"
 FILE = "request.json"
 MAX_BYTES = 20_000
-MAX_OF_ONE = 50  # at most so many new requests are read from one student
+MAX_OF_ONE = 50  # at most so many new requests are read of one student from one account of the machine
 
 
 class RequestExchange(ExchangeSubmit):
@@ -89,13 +89,14 @@ def new_requests(app: Any, known: Collection[str]) -> Iterator[NewRequest]:
     """The valid requests in the exchange of `app`'s course whose folders are not in `known`, oldest first."""
     collect = Collect(coursedir=app.coursedir, parent=app)
     inbound = Path(collect.root) / app.coursedir.course_id / "inbound"
-    count: dict[str, int] = {}
+    count: dict[tuple[str, int | None], int] = {}  # by account as well: others, too, write in a student's name
     for folder in sorted(inbound.glob(f"*+*{SUFFIX}+*")):
         student, _, rest = folder.name.partition("+")
         if folder.name in known:
             continue
-        count[student] = count.get(student, 0) + 1
-        if count[student] > MAX_OF_ONE:
+        of = student, _uid(folder)
+        count[of] = count.get(of, 0) + 1
+        if count[of] > MAX_OF_ONE:
             continue
         if (new := _read(folder, student, rest.partition("+")[0].removesuffix(SUFFIX))) is not None:
             yield new
@@ -114,6 +115,14 @@ def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return NewRequest(of, student, reason[:MAX_REASON], sender, folder.name, at) if reason else None
+
+
+def _uid(folder: Path) -> int | None:
+    """The account that the folder belongs to; None if it was removed meanwhile."""
+    try:
+        return folder.lstat().st_uid
+    except OSError:
+        return None
 
 
 def _owner(folder: Path) -> str:

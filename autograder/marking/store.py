@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfkit_course.formats import MARKING, is_newer, too_new
+
 FILE = "marking.db"
-VERSION = 1  # of the tables, in the file's user_version
 SCHEMA = """
 create table if not exists marks (
   id integer primary key, assignment text not null, notebook text not null, cell text not null, student text not null,
@@ -112,18 +113,18 @@ class MarkingStore:
         version, tables = self._db.execute(found).fetchone()
         if not tables:
             self._create()
-        elif version != VERSION:
+        elif version != MARKING.version:
             self._db.close()
-            raise BadMark(
-                f"{FILE} was written by another version of tfkit (tables {version}, and this one reads {VERSION}): "
-                "rename the file, and a new one is begun; the marks themselves are in the gradebook"
+            earlier = (
+                f"{root / FILE} is older than every release (format {version}): rename the file, and a new one is begun"
             )
+            raise BadMark(too_new(str(root / FILE), version, MARKING) if is_newer(version, MARKING) else earlier)
 
     def _create(self) -> None:
         """All tables at once; where two processes do it, the second changes nothing."""
         triggers = (APPEND_ONLY.format(table=table, verb=verb) for table in TABLES for verb in ("update", "delete"))
         tables = SCHEMA + "".join(triggers)
-        self._db.executescript(f"begin immediate; {tables} pragma user_version = {VERSION}; commit;")
+        self._db.executescript(f"begin immediate; {tables} pragma user_version = {MARKING.version}; commit;")
 
     def __enter__(self) -> MarkingStore:
         return self

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -21,7 +21,8 @@ from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_line
 from autograder.feedback.translate import title_of
-from autograder.nbgrader import predictions, unfinished
+from autograder.nbgrader import predictions, questions, unfinished
+from autograder.questions.record import JudgedAnswers
 from autograder.sandbox import Backend, choose
 from autograder.settings import points
 from autograder.settings.credit import DEFAULT
@@ -86,6 +87,7 @@ class BoxedExecute(NbGraderPreprocessor):
         write_outputs(nb, list(found.values()))
         own = self._grade_own_tests(nb, wanted, where)
         own |= self._grade_predictions(nb, resources)
+        own |= self._grade_questions(nb, resources, found)
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
             verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded_verdict(cell, exercise)
@@ -145,6 +147,38 @@ class BoxedExecute(NbGraderPreprocessor):
     def _answered(self, resources: dict) -> Collection[str]:
         """The predictions that the student made, from the file beside the submitted notebook."""
         return predictions.answered_predictions(resources["metadata"]["path"])
+
+    def _grade_questions(self, nb: NotebookNode, resources: dict, found: Mapping[str, Verdict]) -> dict[str, Verdict]:
+        """Cell id → verdict of the cell that gives points for answers about one's own code, if the course has one.
+
+        found: the exercises' verdicts: only about those that passed there are questions.
+        """
+        cells = [cell for cell in check_cells(nb) if questions.is_questions_cell(cell)]
+        if not cells:
+            return {}
+        try:
+            recorded = self._recorded(resources)
+            return {cell.id: questions.grade(cell, self._judged(nb, cell, recorded, found)) for cell in cells}
+        except Exception as error:  # as above
+            self.log.exception("the questions of %s could not be made", resources["nbgrader"]["student"])
+            reason = f"the grader failed: {error}"
+            return {cell.id: replace(ungraded_verdict(cell, None), reason=reason) for cell in cells}
+
+    def _judged(
+        self, nb: NotebookNode, cell: NotebookNode, recorded: Mapping[str, Any], found: Mapping[str, Verdict]
+    ) -> dict[str, JudgedAnswers]:
+        """What became of the answers about each exercise that the cell names."""
+        from autograder.questions import graded  # it imports torch
+
+        judged, budget = {}, graded.submission_budget()
+        for name in questions.exercise_names(cell.source):
+            known, entries = questions.without_answers(found.get(name)), recorded.get(name, [])
+            judged[name] = known or graded.judge(registry.find(name), nb, entries, self._backend(), budget)
+        return judged
+
+    def _recorded(self, resources: dict) -> Mapping[str, Any]:
+        """What the student answered about their code, from the file beside the submitted notebook."""
+        return questions.recorded_answers(resources["metadata"]["path"])
 
     def _backend(self) -> Backend:
         return choose(self.trust, self.sandbox, self.packages)
@@ -208,7 +242,8 @@ CHECKS = re.compile(r"^check\(", re.MULTILINE)
 def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
     """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
     is_check = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
-    return exercise is None and cell.cell_type == "code" and not is_check and not predictions.is_predictions_cell(cell)
+    is_counted = predictions.is_predictions_cell(cell) or questions.is_questions_cell(cell)
+    return exercise is None and cell.cell_type == "code" and not is_check and not is_counted
 
 
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:

@@ -7,23 +7,18 @@ whether it is right or not.
 
 from __future__ import annotations
 
-import errno
-import os
-import re
-import stat
 from collections.abc import Collection
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Verdict
-from tfkit_course.small_file import read_small_json, reason
+from autograder.nbgrader.lab_files import fault_of, names_in_call, read_lab_json
+from tfkit_course.small_file import MALFORMED
 
 GRADE_ID = "predictions"
 FILE = Path(".tfkit") / "predictions.json"
 MAX_BYTES = 1 << 20
-BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what such a file may raise
-NAMES = re.compile(r'"([^"]+)"')
 
 
 def is_predictions_cell(cell: NotebookNode) -> bool:
@@ -33,7 +28,7 @@ def is_predictions_cell(cell: NotebookNode) -> bool:
 
 def prediction_names(source: str) -> list[str]:
     """The predictions that the source of such a cell names, in its order."""
-    return NAMES.findall(source.partition("predictions_made(")[2])
+    return names_in_call(source, "predictions_made")
 
 
 def grade(cell: NotebookNode, answered: Collection[str]) -> Verdict:
@@ -54,26 +49,16 @@ def answered_predictions(folder: str | Path) -> set[str]:
     """
     try:
         return _answered(Path(folder))
-    except BROKEN:
+    except MALFORMED:
         return set()
 
 
 def predictions_fault(folder: str | Path) -> str:
     """What the instructor is told of a file with predictions that cannot be read; "" if it can, or there is none."""
-    try:
-        _answered(Path(folder))
-    except FileNotFoundError:
-        return ""
-    except BROKEN as error:
-        why = reason(error) if isinstance(error, (OSError, UnicodeDecodeError)) else "it is not as the lab writes it"
-        return f"{FILE} cannot be read ({why}): none of its predictions count"
-    return ""
+    return fault_of(lambda: _answered(Path(folder)), FILE, "predictions")
 
 
 def _answered(folder: Path) -> set[str]:
-    """Raises one of BROKEN."""
-    path = folder / FILE
-    if not stat.S_ISDIR(path.parent.lstat().st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
-    entries = read_small_json(path, MAX_BYTES)["predictions"].items()
+    """Raises one of MALFORMED."""
+    entries = read_lab_json(folder / FILE, MAX_BYTES)["predictions"].items()
     return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}

@@ -15,7 +15,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-UNGRADED_ROLES = ("demo", "experiment", "predict")  # roles that run only in the student's lab and earn no points
+# roles that run only in the student's lab and earn no points
+UNGRADED_ROLES = ("demo", "experiment", "predict", "hunt", "ask", "recall")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import warnings
@@ -22,6 +23,7 @@ from autograder.feedback.text import plain
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.nbgrader.timestamps import timestamp_fault, tolerate_timestamps
+from tfkit_course.formats import notebook_fault
 from tfkit_course.small_file import SUBMISSION_BYTES, parse_json, read_small, reason
 
 CELLS = 2_000  # per notebook; a lesson has a hundred
@@ -49,7 +51,10 @@ def parse_counting(text: str) -> tuple[NotebookNode, int]:
     Raises UnreadableNotebook and nothing else.
     """
     try:
-        data = _bounded(_without_foreign_metadata(parse_json(text)))
+        found = parse_json(text)
+        if fault := notebook_fault(found):
+            raise UnreadableNotebook(fault)
+        data = _bounded(_without_foreign_metadata(found))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DuplicateCellId)  # two lines for each of maybe thousands of cells
             warnings.simplefilter("ignore", MissingIDFieldWarning)
@@ -145,7 +150,12 @@ def _entries(metadata: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _plain(marks: Any) -> dict[str, Any]:
-    return {name: one for name, one in marks.items() if isinstance(one, PLAIN)} if isinstance(marks, dict) else {}
+    return {name: one for name, one in marks.items() if _is_plain(one)} if isinstance(marks, dict) else {}
+
+
+def _is_plain(one: Any) -> bool:
+    """Whether it is a plain value that JSON has: a browser reads no file with NaN in it, which Python writes."""
+    return isinstance(one, PLAIN) and not (isinstance(one, float) and not math.isfinite(one))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -173,6 +183,10 @@ def _valid(nb: NotebookNode) -> NotebookNode:
 
 
 def _valid_output(output: Any) -> bool:
+    try:
+        json.dumps(output, allow_nan=False)
+    except ValueError:
+        return False
     cell = nbformat.v4.new_code_cell("", id="probe", outputs=[output])
     return nbformat.validator.isvalid(nbformat.v4.new_notebook(cells=[cell]))
 

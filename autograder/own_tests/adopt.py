@@ -30,6 +30,7 @@ from autograder.checks.operators import Mutant, mutants
 from autograder.exercises import injected_modules
 from autograder.exercises.edits import difference, entry
 from autograder.exercises.parse import without_magics
+from autograder.feedback.text import count_text
 from autograder.own_tests import mutants as stored_mutants
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -59,19 +60,15 @@ class Report:
         counted = len(self.killed) + len(self.survived)
         share = f" ({100 * len(self.killed) / counted:.0f}%)" if counted else ""
         yield (
-            f"{name}: {_counted(self.solutions, 'solution')}, {_counted(self.tests, 'test cell')}; of "
-            f"{_counted(counted, 'mutant')} the tests catch {len(self.killed)}{share}; {self.raised} more stop with an "
-            "error by themselves"
+            f"{name}: {count_text(self.solutions, 'solution')}, {count_text(self.tests, 'test cell')}; of "
+            f"{count_text(counted, 'mutant')} the tests catch {len(self.killed)}{share}; {self.raised} more stop with "
+            "an error by themselves"
         )
         if self.survived:
             one = len(self.survived) == 1
             yield f"your tests miss {'this mutant' if one else f'these {len(self.survived)} mutants'}:"
             yield from (f"  {mutant.name}" for mutant in self.survived)
             yield "for each that would be a mistake, add an assert that fails with it, and run this again"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def adopt(file: Path, course: Path) -> tuple[Path, Report]:

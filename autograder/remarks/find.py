@@ -32,6 +32,7 @@ WRITES = (
 PRODUCTS = ("matmul", "mm", "bmm", "einsum", "softmax")
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+MOST_SUSPECTS = 100  # loops, or products, that are looked at; an answer with more of them gets no remark on them
 MAKERS = ("list", "dict", "set", "defaultdict", "deque", "Counter")
 
 
@@ -125,6 +126,8 @@ def _products_again(
 ) -> Iterator[Remark]:
     """The same product twice in one function, of the same tensors where it is run."""
     suspects = [(function, nodes) for function in functions for nodes in _repeated(function)]
+    if sum(len(nodes) for _, nodes in suspects) > MOST_SUSPECTS:
+        return
     pairs = {pair for case in cases[:2] if suspects for pair in _count(student, case).again}
     named: dict[int, tuple[StudentFunction, list[ast.expr]]] = {}
     for pair in pairs:
@@ -166,7 +169,9 @@ def _loops(
     """A loop that makes more operations for a larger input, where the reference makes as many without a loop."""
     loops = [(function, node) for function in functions for node in function.nodes() if isinstance(node, LOOPS)]
     reference = reference_of(exercise)
-    if not loops or any(_has_loop(reference.namespace[symbol]) for symbol in exercise.symbols):
+    if not 0 < len(loops) <= MOST_SUSPECTS or any(
+        _has_loop(reference.namespace[symbol]) for symbol in exercise.symbols
+    ):
         return
     for small, large in _of_one_kind(cases):
         expected = [_operations(reference, case) for case in (small, large)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,6 +76,9 @@ def remarks_end():
     return {"lines": modes[0].lines, "again": modes[0].again}
 '''
 
+MOST_PLACES = 500  # that are read; more lines than that make no operations in an answer that a person wrote
+PLACE = r"\w+:\d{1,7}:\d{1,7}"
+
 
 @dataclass(frozen=True)
 class Count:
@@ -90,9 +94,11 @@ def count_calls(subject: Any, action: Callable[[], object]) -> Count:
     """What the action makes of torch's operations, and where. Raises StudentError."""
     report = run_between(subject, SPY, ("remarks_begin", "remarks_end"), action)
     report = report if isinstance(report, dict) else {}
-    return Count(_numbers(report.get("lines")), _numbers(report.get("again")))
+    return Count(_numbers(report.get("lines"), PLACE), _numbers(report.get("again"), f"{PLACE} {PLACE}"))
 
 
-def _numbers(value: Any) -> dict[str, int]:
-    pairs = value.items() if isinstance(value, dict) else ()
-    return {key: number for key, number in pairs if isinstance(key, str) and type(number) is int}
+def _numbers(value: Any, places: str) -> dict[str, int]:
+    """The numbers of a report, whose keys are places; none of one that is longer than an answer makes it."""
+    pairs = value.items() if isinstance(value, dict) and len(value) <= MOST_PLACES else ()
+    return {key: number for key, number in pairs
+            if isinstance(key, str) and type(number) is int and re.fullmatch(places, key)}  # fmt: skip

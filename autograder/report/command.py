@@ -150,19 +150,9 @@ def _roster(arguments: argparse.Namespace) -> int:
 
 
 def _report(course: Path, assignment: str) -> str:
-    from autograder.cluster import history, scores
-    from autograder.report import attempts, group, page
+    from autograder.report.service import class_report
 
-    students = group.read(course, assignment)
-    try:
-        found = scores.read(course, assignment)
-    except scores.ExportError:  # graded notebooks without a gradebook
-        found = None
-    ways, verified = (
-        attempts.full_marks(history.read(course, assignment)),
-        history.verifications(course, assignment),
-    )
-    return page.page(assignment, students, ways, found, verified)
+    return class_report(course, assignment)
 
 
 def _similarity(course: Path, assignment: str, operations: bool) -> str:

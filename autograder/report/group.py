@@ -99,7 +99,7 @@ def _hint(idea: str, verdicts: Sequence[dict[str, Any]]) -> str:
     """The sentence for one mistake, from an answer with only this mistake, or else from one with several."""
     alone = [verdict for verdict in verdicts if misconceptions_of(verdict) == [idea]]
     among = [verdict for verdict in verdicts if idea in misconceptions_of(verdict)]
-    return next((verdict["hint"] for verdict in [*alone, *among] if verdict["hint"]), "")
+    return next((verdict["hint"] for verdict in [*alone, *among] if verdict.get("hint")), "")
 
 
 def share(verdict: dict[str, Any]) -> float:

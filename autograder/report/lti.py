@@ -34,11 +34,11 @@ from urllib3.util import Retry
 from autograder.cluster.course import BadCourse, settings_of, working_in
 from autograder.cluster.scores import ExportError, Scores, StudentScores
 from autograder.launch.flow import LaunchError, username
+from autograder.nbgrader.config import PASSBACK as LEDGER_FILE
 
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 LOCAL = ("localhost", "127.0.0.1")
-LEDGER_FILE = "passback.jsonl"
 BUSY = (429, 500, 502, 503, 504)
 TRIES, BACKOFF_S = 4, 0.5  # retries, and the first delay, which doubles: half a second, one, two, four
 

@@ -12,8 +12,16 @@ from autograder.cluster.scores import Scores
 from autograder.feedback.page import document, histogram, row_head, table
 from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
+from autograder.report.items import CheckStatistics, check_items
 
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}
+
+
+class Titles(dict[str, str]):
+    """Exercise -> its title, as the verdicts say it; an exercise whose verdicts are older than titles has its id."""
+
+    def __missing__(self, exercise: str) -> str:
+        return exercise
 
 
 def page(
@@ -25,14 +33,18 @@ def page(
 ) -> str:
     """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook; `verified`:
     the comparisons with a second grading, by time."""
-    found = exercises(students)
+    found, titles = exercises(students), _titles(students)
     lead = (
         f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
         f"the totals alone.{_verified(verified)}</p>\n"
     )
-    parts = [lead, _reteach(found), _outcomes(found), _shares(students), _totals(scores)]
-    parts += [_ways(ways), _ideas(found), _not_run(students)]
+    parts = [lead, _reteach(found, titles), _outcomes(found, titles), _shares(students), _totals(scores)]
+    parts += [_items(check_items(students), titles), _ways(ways, titles), _ideas(found, titles), _not_run(students)]
     return document(f"{assignment}: how the class did", "".join(parts))
+
+
+def _titles(students: Sequence[Verdicts]) -> Titles:
+    return Titles({name: verdict["title"] for one in students for name, verdict in one.items() if verdict.get("title")})
 
 
 def _verified(found: Sequence[Verification]) -> str:
@@ -51,13 +63,16 @@ def _day(one: Verification) -> str:
     return f"{one.at.astimezone():%Y-%m-%d}"
 
 
-def _reteach(found: Sequence[ExerciseSummary]) -> str:
+def _reteach(found: Sequence[ExerciseSummary], titles: Titles) -> str:
     weak = sorted((one for one in found if one.reteach), key=lambda one: one.full / one.graded)
     rule = f"Fewer than {PASSED_BY:.0%} have full marks, or more than {SHARED_BY:.0%} share one misconception."
     items = []
     for one in weak:
         most = f" Most common: {_idea(one)}" if one.misconceptions else ""
-        items.append(f"<li><code>{escape(one.name)}</code>: {one.full} of {one.graded} have full marks.{most}</li>\n")
+        title = f"{escape(titles[one.name])} " if one.name in titles else ""
+        items.append(
+            f"<li>{title}<code>{escape(one.name)}</code>: {one.full} of {one.graded} have full marks.{most}</li>\n"
+        )
     body = f"<ol>{''.join(items)}</ol>" if items else "<p>Nothing, by this rule.</p>"
     return f"<h2>What to teach again</h2><p>{rule}</p>{body}\n"
 
@@ -67,14 +82,13 @@ def _idea(one: ExerciseSummary) -> str:
     return f"<em>{escape(idea.name.replace('_', ' '))}</em> ({idea.students})."
 
 
-def _outcomes(found: Sequence[ExerciseSummary]) -> str:
+def _outcomes(found: Sequence[ExerciseSummary], titles: Titles) -> str:
     keys = "".join(f'<th scope="col"><span class="key {kind}"></span>{word}</th>' for kind, word in KINDS.items())
     rows = []
     for one in found:
         counts = (one.full, one.part, one.none, one.not_graded)
-        power = "–" if one.discrimination is None else f"{one.discrimination:+.2f}".replace("-", "−")
         cells = "".join(f"<td>{count}</td>" for count in counts)
-        rows.append(f"<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>")
+        rows.append(f"<tr>{row_head(titles[one.name])}<td>{_bar(counts)}</td>{cells}{_power(one.discrimination)}</tr>")
     note = (
         "Students by outcome. Discrimination is the point-biserial correlation (−1 to 1) of full marks here with the "
         "marks of the other exercises: below 0.2 the exercise hardly separates strong from weak students, below 0 "
@@ -119,7 +133,33 @@ def _shares(students: Sequence[Verdicts]) -> str:
     return histogram("Students", note, "Mean share", counts)
 
 
-def _ways(ways: Sequence[FullMarks]) -> str:
+def _items(items: Sequence[CheckStatistics], titles: Titles) -> str:
+    if not items:
+        return ""
+    rows = []
+    sizes = Counter(one.exercise for one in items)
+    for one in items:
+        size = sizes.pop(one.exercise, 0)  # the first row of an exercise names it for all of them
+        group = f'<th scope="rowgroup" rowspan="{size}">{escape(titles[one.exercise])}</th>' if size else ""
+        bar = _bar((one.passed, 0, one.failed, 0))
+        points = f"{one.earned:.2f} of {one.of:.2f}" if one.of else "–"
+        cells = f"<td>{one.passed} of {one.passed + one.failed}</td><td>{points}</td>{_power(one.discrimination)}"
+        rows.append(f"<tr>{group}{row_head(one.name)}<td>{bar}</td>{cells}</tr>")
+    note = (
+        "Who passes each check, the mean points that it earns, and its discrimination: the correlation of passing it "
+        "with the marks for everything else. A check that all pass, or that does not separate, tells little."
+    )
+    names = '<th scope="col" class="text">Check</th><th scope="col" class="text">Shares</th>'
+    numbers = "".join(f'<th scope="col">{name}</th>' for name in ("Passed", "Points", "Discrimination"))
+    return table("Checks", note, f'<th scope="col">Exercise</th>{names}{numbers}', rows)
+
+
+def _power(discrimination: float | None) -> str:
+    number = "–" if discrimination is None else f"{discrimination:+.2f}".replace("-", "−")
+    return f"<td>{number}</td>"
+
+
+def _ways(ways: Sequence[FullMarks], titles: Titles) -> str:
     if not ways:
         return ""
     rows = []
@@ -129,7 +169,7 @@ def _ways(ways: Sequence[FullMarks]) -> str:
         typical = f"{one.median_attempts:g}" if got else "–"
         time = "–" if hours is None else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
         numbers = "".join(f"<td>{cell}</td>" for cell in cells)
-        rows.append(f"<tr>{row_head(one.exercise)}{numbers}<td>{typical}</td><td>{time}</td></tr>")
+        rows.append(f"<tr>{row_head(titles[one.exercise])}{numbers}<td>{typical}</td><td>{time}</td></tr>")
     names = ("Exercise", "Students", "At once", "Later", "Not yet", "Attempts", "Time to full marks")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     note = (
@@ -139,12 +179,12 @@ def _ways(ways: Sequence[FullMarks]) -> str:
     return table("Attempts", note, head, rows)
 
 
-def _ideas(found: Sequence[ExerciseSummary]) -> str:
+def _ideas(found: Sequence[ExerciseSummary], titles: Titles) -> str:
     pairs = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
     if not pairs:
         return "<h2>Misconceptions</h2><p>None was recognised.</p>"
     rows = [
-        f'<tr>{row_head(idea.name.replace("_", " "))}<td class="text"><code>{escape(one.name)}</code></td>'
+        f'<tr>{row_head(idea.name.replace("_", " "))}<td class="text">{escape(titles[one.name])}</td>'
         f'<td class="text">{escape(idea.hint)}</td><td>{idea.students}</td></tr>'
         for idea, one in pairs
     ]

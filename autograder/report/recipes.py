@@ -132,13 +132,13 @@ def package_of(named: str | None) -> CoursePackage:
         return _wheel(Path(url.removeprefix("file://")))
     raise ExportError(
         f"{NAME} is not on a package index yet, and other machines cannot install this copy of it: name a wheel "
-        "(`make release` writes dist/*.whl) or a URL, with --package"
+        "(`make wheel` writes dist/*.whl) or a URL, with --package"
     )
 
 
 def _wheel(path: Path) -> CoursePackage:
     if not path.is_file() or path.suffix != ".whl" or not path.name.startswith(NAME.replace("-", "_") + "-"):
-        raise ExportError(f"{path} is not a wheel of {NAME}: `make release` writes one to dist/")
+        raise ExportError(f"{path} is not a wheel of {NAME}: `make wheel` writes one to dist/")
     return CoursePackage(f"./{path.name}[grading]", path)
 
 

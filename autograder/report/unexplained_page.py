@@ -12,7 +12,7 @@ from rich.text import Text
 
 from autograder.feedback.html import verdict_html
 from autograder.feedback.page import document
-from autograder.feedback.text import plain, verdict_text
+from autograder.feedback.text import count_text, plain, verdict_text
 from autograder.report.similar_page import STYLE
 from autograder.report.unexplained import Cluster, UnexplainedAnswer
 
@@ -26,14 +26,10 @@ this gets that sentence in its verdict.</p>"""
 def page(assignments: Sequence[str], found: Sequence[Cluster], course: str) -> str:
     """The whole page. `course`: its directory, as in the commands."""
     answers = sum(len(one.members) for one in found)
-    counted = f"{_counted(answers, 'answer')} in {_counted(len(found), 'group')}"
-    lead = f"<p>{counted}.</p>" if found else "<p>Every wrong answer is explained.</p>"
+    counts = f"{count_text(answers, 'answer')} in {count_text(len(found), 'group')}"
+    lead = f"<p>{counts}.</p>" if found else "<p>Every wrong answer is explained.</p>"
     body = "".join(_section(one, course) for one in found)
     return document(f"{', '.join(assignments)}: unexplained mistakes", lead + NOTE * bool(found) + body, STYLE)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _section(one: Cluster, course: str) -> str:
@@ -49,7 +45,7 @@ def who(one: Cluster) -> str:
     """`3 students: ada, ben, chen`."""
     names = list(dict.fromkeys(each.student for each in one.members))
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"{_counted(len(names), 'student')}: {', '.join(names[:8])}{more}"
+    return f"{count_text(len(names), 'student')}: {', '.join(names[:8])}{more}"
 
 
 def _shown(one: Cluster) -> Iterator[UnexplainedAnswer]:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from autograder.api import HINTS, Property
 from autograder.settings.credit import DEFAULT, RULES
+from tfkit_course.formats import COURSE_FILE, is_newer, too_new
 
 FILE = "course.toml"
 
@@ -126,6 +127,7 @@ def _is_branch(value: Any) -> bool:
 
 
 TEXT = ValueType("text in quotes", _is_text)
+SWITCH = ValueType("true or false", lambda value: isinstance(value, bool))
 ABOVE_ZERO = ValueType("a number above 0", partial(_is_number, above=0))
 ZERO_OR_MORE = ValueType("a number, 0 or more", partial(_is_number, least=0))
 VALUES = ValueType("a number above 0, or right answers would earn nothing", partial(_is_number, above=0))
@@ -135,11 +137,14 @@ DUE = ValueType("date, time and offset, as 2026-10-12T18:00:00+02:00", _is_due)
 EXERCISES = ValueType('a list of ids, as ["masks.causal"]; leave it out for all', _are_ids)
 UNITS = ValueType('a list of units, as ["01-recurrence-to-attention", "02-masks"]', _are_ids)
 POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
-PREDICTIONS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
+UNIT_POINTS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
 BANDS = ValueType("pairs, as [[1.0, 3], [0.5, 6]], in which fewer bits never earn fewer points", _are_bands)
 URL = ValueType("a repository's address without .git, as https://github.com/OWNER/REPO", _is_url)
 BRANCH = ValueType("a branch's name", _is_branch)
+FORMAT = ValueType(
+    f"{COURSE_FILE.version}, which is what this release writes", lambda value: value == COURSE_FILE.version
+)
 STEPS = ValueType(f"a whole number from 0 to {HINTS}", _are_hints)
 
 
@@ -161,6 +166,14 @@ TOP = CourseTable(
             help='a path through the course, such as "core": the course has its units, and `[[unit]]` only changes '
             "them; `course.build --track` overrides it, and leaves out the tables of units that its track has not",
         ),
+        TableKey(
+            name="recall",
+            type=SWITCH,
+            default=True,
+            help="whether units after the first open with up to three questions on earlier ones, which come back after "
+            "days and never count",
+        ),
+        TableKey(name="format", type=FORMAT, default=COURSE_FILE.version, help="of this file (docs/upgrades.md)"),
     ),
 )
 
@@ -211,9 +224,16 @@ UNIT = CourseTable(
         TableKey(name="points", type=POINTS, unset="the exercises' own", help="what exercises are worth here"),
         TableKey(
             name="predictions",
-            type=PREDICTIONS,
+            type=UNIT_POINTS,
             default=0,
             help="for having made the unit's predictions, right or wrong",
+        ),
+        TableKey(
+            name="questions",
+            type=UNIT_POINTS,
+            default=0,
+            help="for right answers to questions about one's own code (docs/assessment.md), made again from what is "
+            "handed in; 0: nobody is asked in the notebook",
         ),
         TableKey(
             name="needs",
@@ -313,6 +333,8 @@ def read(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     contents, tables = _parse(path), {table.name: table for table in TABLES}
+    if _is_whole(found := contents.get("format")) and is_newer(found, COURSE_FILE):  # before its names are looked at
+        raise CourseFileError(too_new(str(path), found, COURSE_FILE))
     _refuse_unknown(contents, str(path), dict.fromkeys(TOP.names) | tables)
     _check_values(TOP, {name: value for name, value in contents.items() if name not in tables}, str(path))
     for name in tables.keys() & contents.keys():

@@ -1,5 +1,7 @@
 """Tolerances follow dtype and length; nothing that is not finite slips through."""
 
+import math
+
 import pytest
 import torch
 
@@ -213,3 +215,27 @@ def test_an_outline_has_neither_numbers_nor_addresses():
     ]
     one, other = (RaisedError("exception", message).outline for message in messages)
     assert one == other and "takes" in one
+
+
+def test_complex_values_are_compared_as_they_are():
+    one, other = torch.tensor([1.0, 2.0 + 1j]), torch.tensor([1.0, 2.0 + 4j])
+    assert compare(one, one.clone()) is None
+    found = compare(one, other)
+    assert found is not None and (found.where, found.deviation) == ((1,), 3.0)
+    infinite = compare(one, torch.tensor([1.0, complex(math.inf, 0)]))
+    assert infinite is not None and "where a finite number is expected" in infinite.message
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_real_number_in_place_of_a_complex_one_is_compared_with_it():
+    assert compare_values(torch.tensor([1.0 + 0j]), torch.tensor([1.0])) is None
+    assert compare_values(torch.tensor([1.0 + 1j]), torch.tensor([1.0])) is not None
+
+
+def test_a_return_is_missing_only_where_the_code_gives_none():
+    given, wanted = compare("a", None), compare(None, "a")
+    assert (
+        given is not None
+        and given.message == "the result is None (is a `return` missing?) where a value of type str is expected"
+    )
+    assert wanted is not None and wanted.message == "the result is a value of type str where None is expected"

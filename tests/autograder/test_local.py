@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Case
+from autograder.checks.probe import Case, Part
 from autograder.sandbox import choose
 from autograder.sandbox.client import Cell, SandboxClient
 
@@ -49,3 +49,32 @@ def test_gradients_of_tensors_in_lists_and_keywords(boxed, local, init):
     for answer in answers:  # positional ones first, then keywords, all by name
         assert [grad[0].item() for grad in answer["gradient of input"]] == [1, 1, 3, 2, 4]
     assert answers[0].keys() == answers[1].keys() and not t.requires_grad
+
+
+def test_a_part_that_is_an_argument_of_another_is_the_same_object(boxed, local):
+    given = """
+class Layer:
+    def __init__(self):
+        self.steps = 0
+
+
+def given_layer():
+    return Layer()
+
+
+def given_optimizer(layer):
+    def step():
+        layer.steps += 1
+
+    return step
+
+
+def steps_after(layer, step):
+    step()
+    return layer.steps
+"""
+    layer = Part(given, "given_layer")
+    case = Case("steps_after", (layer, Part(given, "given_optimizer", (layer,))))
+    for subject in (boxed, local):
+        subject.bind(given, ["steps_after"])
+        assert [case.value(subject) for _ in range(2)] == [1, 1]  # and a new one in each call

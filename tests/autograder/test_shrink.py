@@ -11,7 +11,8 @@ from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import CALLS, SECONDS, shrink_counterexample
 from autograder.corpus.judge import ask_reference, examine_answer
-from autograder.diagnosis.diagnose import counterexample, diagnose, simplest, subject_of
+from autograder.diagnosis.compose import subject_of
+from autograder.diagnosis.diagnose import counterexample, diagnose, simplest
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.grade import run
@@ -67,7 +68,7 @@ def _leaves(value):
 
 @pytest.mark.parametrize(
     ("name", "length"),
-    [("own_position_hidden", 1), ("nothing_hidden", 2), ("only_itself", 2), ("previous_word_only", 3)],
+    [("own_position_hidden", 2), ("nothing_hidden", 2), ("only_itself", 2), ("previous_word_only", 3)],
 )
 def test_a_causal_mask_is_shown_as_short_as_the_mistake_is_visible(name, length):
     exercise = registry.find("masks.causal")

@@ -75,7 +75,7 @@ def traces(subject):
 SETTING = "changes a global setting of torch ({})"
 WANTED = {
     "pure": (PURE, ""),
-    "mutates": (MUTATES, "changes its own input (argument 1)"),
+    "mutates": (MUTATES, "changes its own input (the argument `x`)"),
     "draws": (DRAWS, "draws random numbers"),
     "seeds": (SEEDS, "draws random numbers"),
     "draws Python's": (PYTHON, "draws random numbers"),
@@ -133,7 +133,7 @@ def test_a_list_that_is_sorted_in_place_is_a_trace():
     subject = local("def total(numbers):\n    numbers.sort()\n    return sum(numbers)\n")
     check = purity(lambda draw: [Case("total", ([3, 1, 2],))])
     found = examine([check], subject, local("def total(numbers):\n    return sum(numbers)\n"), 1)[0]
-    assert "changes its own input (argument 1)" in found.message
+    assert "changes its own input (the argument `numbers`)" in found.message
 
 
 @contextmanager
@@ -216,7 +216,7 @@ def test_what_nothing_changes_is_computed_before_the_first_answer_runs():
     subject = local(replaces)
     _expected.cache_clear()
     try:
-        found = _traces(Case("twice", (torch.ones(3),)), subject)
+        found = _traces(Case("twice", (torch.ones(3),)), ["x"], subject)
     finally:
         torch.softmax = softmax
     assert found["library"]

@@ -14,7 +14,7 @@ EXERCISES = registry.exercises()
 question_sets = lru_cache(maxsize=1)(ask_reference)  # the tests of one exercise follow one another
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_every_answer_is_judged_rightly(exercise):
     score = judge(exercise, question_sets(exercise, 3), leave_out=False)

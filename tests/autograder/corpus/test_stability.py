@@ -53,6 +53,14 @@ def test_an_answer_is_asked_at_each_seed_in_a_box_of_its_own(tmp_path, monkeypat
     assert measured.right == 1 and measured.complaints == []
 
 
+def test_a_wrong_answer_that_ends_its_box_is_asked_at_each_seed_all_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "ends_its_box.py"
+    path.write_text("import os\ndef causal_mask(length):\n    os._exit(1)\n")
+    monkeypatch.setattr(stability, "answers", lambda _, kind: [path] * (kind == "wrong"))
+    measured = measure_stability(MASKS, range(3), choose())
+    assert measured.wrong == 1 and measured.complaints == measured.notes == []
+
+
 def found(kind: str, *outcomes: tuple[float, str]) -> Stability:
     stability = Stability("some.exercise", len(outcomes))
     judge_outcomes(stability, kind, f"{kind}/an_answer", dict(enumerate(outcomes, start=5)))

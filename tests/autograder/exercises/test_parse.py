@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from itertools import islice
 
 import pytest
 
-from autograder.exercises.parse import bindings, defined_names, without_magics
+from autograder.exercises.parse import bindings, defined_names, parse_source, without_magics
 
 CELL = """
 import os.path
@@ -62,3 +63,11 @@ def test_a_cell_that_does_not_parse_defines_nothing(source):
 
 def test_a_cell_without_its_magics_keeps_the_numbers_of_its_lines():
     assert without_magics("%time\nx = 7 % 2\n  !ls\ny = 1") == "\nx = 7 % 2\n\ny = 1"
+
+
+def test_what_python_warns_of_is_in_no_log():
+    """Each line of a notebook could be one of the grader's log, with the characters that stand in it."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert len(parse_source("[0for a in ()]\n'\\\x1b'\n" * 3).body) == 6
+    assert told == []

@@ -1,4 +1,4 @@
-"""Two packages that offer one exercise id are named in a line, and no command goes on with either."""
+"""A name that is nearly right is corrected; two packages that offer one exercise id are named in a line."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def test_an_exercise_that_two_packages_offer_is_said_in_a_line(two_courses, caps
     said = capsys.readouterr().err
     assert end.value.code == 2 and said.count("\n") == 1
     assert "two exercises are called rnn.cell" in said and "course:all_of_it" in said and "uninstall" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("mask.causal", "masks.causal"), ("rnn_cell", "rnn.cell"), ("dpo", "tuning.dpo"), ("causal_mask", "masks.causal")],
+)
+def test_a_name_that_is_nearly_right_is_corrected(asked, meant):
+    with pytest.raises(registry.UnknownExercise, match=rf"'{asked}' \(did you mean {meant}\?\)"):
+        registry.find(asked)
+
+
+@pytest.mark.parametrize("asked", ["nope", "no.such", "typo", "", "x"])
+def test_of_a_name_that_is_like_none_nothing_is_guessed(asked):
+    with pytest.raises(registry.UnknownExercise, match=rf"no exercise is called '{asked}'; `autograder list` shows"):
+        registry.find(asked)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -299,3 +300,34 @@ def test_the_line_is_escaped_and_its_cell_is_a_name():
 def test_the_terminal_names_the_line():
     said = verdict_text(verdict(departure=DEPARTURE, line=4).as_json())
     assert "Line 4: `scores` is 2 times what it should be; each row differs.\n    scores = q @ k.mT" in said
+
+
+def test_a_card_says_where_to_read_again():
+    section = ("02-masks", "1 · The `causal` mask")
+    card = verdict_html(verdict(section=section))
+    assert "Read again: 02-masks, “1 · The <code>causal</code> mask”" in card
+    assert f'href="#{quote("1-·-The-causal-mask")}"' in card
+    assert "Read again: 02-masks, “1 · The `causal` mask”" in verdict_text(verdict(section=section).as_json())
+    assert "Read again" not in verdict_html(verdict())
+    assert "Read again" not in verdict_html(verdict(section=section, status="passed"))
+
+
+def test_the_first_help_offers_lines_to_put_in_order_where_there_are_some():
+    offered = verdict(ordering=True)
+    page, said = verdict_html(offered, styled=False), verdict_text(offered.as_json())
+    assert "<code>from autograder import order; order(&quot;attention.attend&quot;)</code>" in page
+    assert "Put the lines of a right answer in order first: `autograder order attention.attend`" in said
+    assert "order(" not in verdict_html(verdict()) + verdict_html(offered, hints=0)
+    assert "order(" not in verdict_html(verdict(ordering=True, status="passed"))
+
+
+def test_the_first_help_is_a_question_whose_answer_is_folded():
+    asked = {"text": "For `length = 2`: which shape must `scores` have?", "yours": [3, 2], "right": [2, 3]}
+    card = verdict_html(verdict(question=asked))
+    fold = re.search(r'<details class="tfkit-v-ask">(.*?)</details>', card, re.DOTALL).group(1)
+    assert "which shape must <code>scores</code> have?</summary>" in fold
+    assert '<b class="tfkit-v-yours">3 × 2</b>' in fold and '<b class="tfkit-v-right">2 × 3</b>' in fold
+    for hints, shown, told in ((0, False, False), (1, True, False), (2, True, False), (3, True, True)):
+        card = verdict_html(verdict(question=asked), hints)
+        assert ("tfkit-v-ask" in card, "2 × 3" in card) == (shown, told)
+    assert asked["text"] in verdict_text(verdict(question=asked).as_json())

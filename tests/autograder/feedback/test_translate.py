@@ -117,7 +117,7 @@ def test_an_answer_that_is_not_written_is_said_to_be_in_french(monkeypatch):
     assert verdict.reason == "not written yet"
     said = verdict_text(verdict.as_json())
     assert "pas encore écrit" in said and "written yet" not in said
-    assert words.places(verdict.checks[0].message) == "`causal_mask` n’est pas encore écrit"
+    assert words.places(verdict.checks[0].message) == "`causal_mask` n'est pas encore écrit"
 
 
 def test_two_functions_that_are_not_written_are_several(monkeypatch):

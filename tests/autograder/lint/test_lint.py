@@ -158,7 +158,8 @@ def run(nb, stub=False):
 
 def test_a_unit_in_order_runs():
     made = code('predictions_made("02.causal")', "predictions", grade=True, locked=True, points=1.0)
-    whole = unit(RIGHT, made)
+    asked = code('questions_answered("masks.causal")', "questions", grade=True, locked=True, points=1.0)
+    whole = unit(RIGHT, made, asked)
     stub, solution, twice = run(whole, stub=True), run(whole), run(graded.paste_cells(whole))
     assert list(graded.stub_faults(stub)) == []
     assert list(graded.solution_faults(solution, Limits())) == []

@@ -13,6 +13,7 @@ from autograder.marking.store import BadMark, MarkingStore
 
 from .graded import CODE, TASK, UNIT, give_elsewhere, grade
 
+FOREIGN = 65534  # the account nobody
 REASON = "My answer says that it copies the next word."
 
 
@@ -70,6 +71,16 @@ def test_a_request_goes_from_the_students_folder_to_the_page(root, inbound, note
     with pytest.raises(SystemExit):
         main(["requests", str(root)])
     assert "task-why ada" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another account")
+def test_requests_that_others_write_in_a_students_name_do_not_take_their_place(root, inbound, monkeypatch):
+    """The folder's name says whose it is, and anybody can choose it; the account that it belongs to they cannot."""
+    monkeypatch.setattr(requests, "MAX_OF_ONE", 2)
+    for name in ("a1", "a2", "a3"):
+        os.chown(put(inbound, "ada", name), FOREIGN, -1)
+    put(inbound, "ada", "z1", reason="My own.")
+    assert {one["reason"] for one in regrades.list_requests(root)} == {REASON, "My own."}
 
 
 def test_collecting_passes_requests_by(root, inbound, notebook):

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder.marking.store import FILE, TABLES, VERSION, BadMark, MarkedCell, MarkingStore
+from autograder.marking.store import FILE, TABLES, BadMark, MarkedCell, MarkingStore
+from tfkit_course.formats import MARKING
 
 WHERE = MarkedCell("02-masks", "02-masks", "task-why")
 
@@ -16,7 +17,7 @@ def test_it_is_made_once_and_opened_again(tmp_path):
     with MarkingStore(tmp_path) as store:
         assert store.marks(WHERE)["ada"].comment == "Good."
     with sqlite3.connect(tmp_path / FILE) as file:
-        assert file.execute("pragma user_version").fetchone() == (VERSION,)
+        assert file.execute("pragma user_version").fetchone() == (MARKING.version,)
 
 
 def test_markers_who_begin_at_once_make_one_file(tmp_path):
@@ -31,12 +32,14 @@ def test_markers_who_begin_at_once_make_one_file(tmp_path):
         assert sorted(store.marks(WHERE)) == students
 
 
-@pytest.mark.parametrize("version", [0, VERSION + 1])
-def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path, version):
+@pytest.mark.parametrize(
+    ("version", "what"), [(0, "older than every release .*: rename"), (MARKING.version + 1, "format 2.*: install")]
+)
+def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path, version, what):
     with sqlite3.connect(tmp_path / FILE) as file:
         file.execute("create table marks (id integer primary key, student text)")
         file.execute(f"pragma user_version = {version}")
-    with pytest.raises(BadMark, match=rf"{FILE} was written by another version of tfkit \(tables {version}.*: rename"):
+    with pytest.raises(BadMark, match=rf"{FILE} .*{what}"):
         MarkingStore(tmp_path)
     with sqlite3.connect(tmp_path / FILE) as file:
         assert file.execute("select name from sqlite_master").fetchall() == [(TABLES[0],)]

@@ -13,12 +13,16 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.cluster import course as cluster
+from autograder.cluster.job import GradingRecord, grade
 from autograder.nbgrader import config
+from course import build as builder
 
 HERE = Path(__file__).parent
 UNIT = "02-masks"
 IDS = ("masks.causal", "masks.padding", "masks.softmax")
 POINTS = 2.0
+COUNTING = '[[unit]]\nname = "02-masks"\nexercises = ["masks.causal"]\npredictions = 2\nquestions = 2\n'
 
 
 class Course:
@@ -105,6 +109,33 @@ def source_notebook() -> nbformat.NotebookNode:
         cells.append(new_code_cell(f'check("{exercise}")', id=f"check-{tail}", metadata={"nbgrader": check}))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="session")
+def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a course, built and released, that gives points for predictions and for answers to questions."""
+    root = tmp_path_factory.mktemp("counting")
+    (root / "course.toml").write_text(COUNTING)
+    config.install(root)
+    with (root / config.CONFIG).open("a", encoding="utf-8") as file:
+        file.write('\nc.BoxedExecute.engine = "fake_engine.grade_notebook"\n')
+    builder.build(root)
+    Course(root).nbgrader("generate_assignment", UNIT)
+    return root
+
+
+def points_in_cluster(course: Course, grade_id: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """Student → the points of this cell that a worker of `autograder grade` gives, without a gradebook."""
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.chdir(course.root)
+    opened = cluster.Course(course.root, UNIT)
+    records = [GradingRecord.from_bytes(grade(opened.bundle(one), opened.secret)) for one in opened.submissions()]
+    return {
+        record.key.student: verdict["score"]
+        for record in records
+        for verdict in record.verdicts
+        if verdict["exercise"] == grade_id
+    }
 
 
 @pytest.fixture(scope="session")

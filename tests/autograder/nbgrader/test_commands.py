@@ -134,7 +134,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # as the course that it is handed in to: a worker may come back to this module
 def graded(course: Course):
     """The class, graded once and with feedback; student → expected grades."""
     expected = {}

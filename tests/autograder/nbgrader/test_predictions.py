@@ -13,32 +13,19 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
-from autograder.cluster import course as cluster
-from autograder.cluster.job import GradingRecord, grade
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from autograder.nbgrader import config, predictions
-from course import build as builder
+from autograder.nbgrader import predictions
 from course import settings
 
-from .conftest import HERE, Course, find
-
-TOML = '[[unit]]\nname = "02-masks"\nexercises = ["masks.causal"]\npredictions = 2\n'
+from .conftest import COUNTING, Course, find, points_in_cluster
 
 CALLS = ("predict(\n    ", "guess = predicted(")  # of the cell that asks, and of the one below, which waits
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    root = tmp_path_factory.mktemp("course")
-    (root / "course.toml").write_text(TOML)
-    config.install(root)
-    with (root / config.CONFIG).open("a", encoding="utf-8") as file:
-        file.write('\nc.BoxedExecute.engine = "fake_engine.grade_notebook"\n')
-    builder.build(root)
-    made = Course(root)
-    made.nbgrader("generate_assignment", "02-masks")
-    return made
+def course(counting: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return Course(shutil.copytree(counting, tmp_path_factory.mktemp("predicting") / "course"))
 
 
 def hand_in(course: Course, student: str, made: int, padding: int = 0) -> int:
@@ -61,20 +48,6 @@ def points(course: Course, student: str) -> float:
         return gradebook.find_grade("predictions", "02-masks", "02-masks", student).score
 
 
-def points_in_cluster(course: Course, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Student → the points for predictions that a worker of `autograder grade` gives, without a gradebook."""
-    monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.chdir(course.root)
-    opened = cluster.Course(course.root, "02-masks")
-    records = [GradingRecord.from_bytes(grade(opened.bundle(one), opened.secret)) for one in opened.submissions()]
-    return {
-        record.key.student: verdict["score"]
-        for record in records
-        for verdict in record.verdicts
-        if verdict["exercise"] == predictions.GRADE_ID
-    }
-
-
 def test_predictions_earn_their_share_from_nbgrader_and_in_a_cluster(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +64,7 @@ def test_predictions_earn_their_share_from_nbgrader_and_in_a_cluster(
     assert {student: points(course, student) for student in expected} == expected
     verdict = find(course.graded("one"), "predictions").metadata.tfkit.verdict
     assert verdict["checks"][0]["message"].startswith(f"1 of {count} predictions were made; not 02.")
-    assert points_in_cluster(course, monkeypatch) == expected
+    assert points_in_cluster(course, predictions.GRADE_ID, monkeypatch) == expected
 
 
 MADE = '{"predictions": {"02.a": {"answers": [1]}}}'
@@ -149,7 +122,7 @@ def test_the_instructor_is_told_of_a_file_that_cannot_be_read(tmp_path: Path) ->
 
 @pytest.mark.parametrize("value", ["true", "-1", '"one"'])
 def test_points_that_are_no_number_are_refused(tmp_path: Path, value: str) -> None:
-    (tmp_path / "course.toml").write_text(TOML.replace("predictions = 2", f"predictions = {value}"))
+    (tmp_path / "course.toml").write_text(COUNTING.replace("predictions = 2", f"predictions = {value}"))
     with pytest.raises(settings.LessonError, match="predictions = .* must be a number of points"):
         settings.read(tmp_path)
 

@@ -98,3 +98,22 @@ def test_foreign_metadata_is_left_out_before_it_is_validated():
     nb["cells"][0]["metadata"]["other"] = [[]] * 1000
     found = submission.parse(json.dumps(nb))
     assert found.metadata == {} and found.cells[0].metadata == {"tfkit": {"role": "demo"}}
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_numbers_that_json_has_not_are_in_no_graded_notebook(number):
+    """Python reads and writes them; the lab's page then cannot open the notebook."""
+    shown = f'{{"output_type": "display_data", "metadata": {{}}, "data": {{"application/json": {{"x": {number}}}}}}}'
+    marks = f'{{"nbgrader": {{"points": {number}, "grade_id": "a"}}, "tfkit": {{"role": "demo"}}}}'
+    cell = f'{{"cell_type": "code", "id": "a", "metadata": {marks}, "source": "", "outputs": [{shown}]}}'
+    nb = submission.parse(f'{{"nbformat": 4, "nbformat_minor": 5, "metadata": {{}}, "cells": [{cell}]}}')
+    assert nb.cells[0].metadata.nbgrader == {"grade_id": "a"} and nb.cells[0].outputs == []
+    json.dumps(nb, allow_nan=False)
+
+
+def test_marks_of_a_later_release_make_a_notebook_unreadable_with_the_reason():
+    notebook = nbformat.v4.new_notebook(metadata={"tfkit": {"format": 2}})
+    with pytest.raises(submission.UnreadableNotebook, match="format 2, .*: install a later release of tfkit-course"):
+        submission.parse(nbformat.writes(notebook))
+    notebook.metadata.tfkit.format = 1
+    assert submission.parse(nbformat.writes(notebook)).metadata.tfkit.format == 1

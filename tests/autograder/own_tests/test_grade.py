@@ -248,14 +248,14 @@ def test_a_call_that_ends_the_box_costs_its_test_alone():
 
 IN_FRENCH = {
     "failed": ("assert one() == 2", "le test a échoué"),
-    "stopped": ("one().shape", "le test s’est arrêté avec AttributeError"),
-    "no score": ("one() * float('nan')", "le score du test n’est pas un nombre fini"),
+    "stopped": ("one().shape", "le test s'est arrêté avec AttributeError"),
+    "no score": ("one() * float('nan')", "le score du test n'est pas un nombre fini"),
     "compared": ("assert Thing() == 1", "un objet de Thing a été comparé : seuls"),
     "truth": ("assert Thing()", "un objet de Thing a servi de valeur de vérité : seuls"),
     "operator": ("Thing() + 1", "un objet de Thing a servi de données : seuls"),
     "cannot be sent": ("one({1})", "le test passe une valeur qui ne peut pas être envoyée"),
-    "helper": ("late = missing()", "le test s’est arrêté avec NameError"),
-    "helped": ("assert late", "`late` n’a pas de valeur, car le test helper s’est arrêté avant"),
+    "helper": ("late = missing()", "le test s'est arrêté avec NameError"),
+    "helped": ("assert late", "`late` n'a pas de valeur, car le test helper s'est arrêté avant"),
     "memory": ("raise MemoryError", "avec votre réponse, le test demande plus de mémoire"),
 }
 ONE = "class Thing:\n    pass\n\ndef one(x=None):\n    return 1"

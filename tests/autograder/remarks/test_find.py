@@ -141,6 +141,26 @@ def test_code_that_is_made_to_keep_the_grader_busy_costs_no_more_than_the_remark
     assert time.process_time() - started < 1
 
 
+FORGED = """
+calls = [0]
+
+def forge():
+    if "remarks_begin" in globals():
+        calls[0] += 1
+        spy = remarks_begin.__globals__["modes"][0]
+        spy.lines.update({f"scaled_dot_product_attention:5:{10**6 + i}": 1 for i in range(COUNT)})
+        spy.lines |= {f"scaled_dot_product_attention:5:{line}": calls[0] for line in (7, "9" * 9000)}
+"""
+
+
+@pytest.mark.parametrize(("count", "loops", "said"), [(0, 1, True), (600, 1, False), (0, 150, False)])
+def test_a_report_or_code_that_no_person_writes_gets_no_remark(count, loops, said):
+    """Each place of a report was compared with each loop: 20,000 with 500 took the grader 22 s, all that fit hours."""
+    lines = "forge()\n[0 for _ in ()]" + "; [0 for _ in ()]" * (loops - 1)
+    source = attend(f"{lines}\nreturn torch.softmax(q @ k.mT, -1) @ v, None") + FORGED.replace("COUNT", str(count))
+    assert names(source) == ["loop_over_input"] * said
+
+
 def test_an_argument_that_is_changed_and_a_copy_that_is():
     assert names(attend("q.mul_(2)\nreturn torch.softmax(q @ k.mT, -1) @ v, None")) == ["argument_changed"]
     assert names(attend("q = q.clone()\nq.mul_(2)\nreturn torch.softmax(q @ k.mT, -1) @ v, None")) == []

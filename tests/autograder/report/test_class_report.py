@@ -8,7 +8,9 @@ import pytest
 from autograder.api import CheckResult, Verdict
 from autograder.cli import main
 from autograder.nbgrader.config import install
+from autograder.report import service
 from autograder.report.group import exercises, point_biserial, read
+from autograder.report.items import check_items, table_rows
 from autograder.report.page import page as report
 
 SCORES = {"a.attend": [1, 1, 1, 1, 0, 0], "a.mask": [1, 1, 0.5, 0, 0, None], "a.<b>": [0, 0, 0, 1, 1, 1]}
@@ -99,6 +101,15 @@ def test_the_page_stands_alone(course, tmp_path):
     assert "<code>a.mask</code>: 2 of 5 have full marks. Most common: <em>divided by d</em> (2)." in text
 
 
+def test_exercises_are_named_by_their_titles_and_their_checks_stand_together():
+    checks = tuple(CheckResult(name=name, status="passed") for name in ("right values", "gradients"))
+    one = Verdict(exercise="a.b", title="Split & merge", status="passed", score=1, max_score=1, checks=checks).as_json()
+    text = report("03-heads", [{"a.b": one}, {"a.b": one}])
+    assert '<th scope="row">Split &amp; merge</th>' in text
+    assert text.count('<th scope="rowgroup" rowspan="2">Split &amp; merge</th>') == 1
+    assert text.count("Split &amp; merge") == 2 and "a.b" not in text
+
+
 def test_what_was_not_run_is_counted():
     lacking = CheckResult(name="on a <card>", status="not_run", message="this machine has no CUDA device", weight=0.0)
     seen = CheckResult(name="right values", status="passed")
@@ -106,7 +117,7 @@ def test_what_was_not_run_is_counted():
     text = report("03-heads", [{"a.b": one}, {"a.b": one}])
     assert (
         "<li>on a &lt;card&gt;, in 2 verdicts: this machine has no CUDA device</li>" in text
-        and "right values" not in text
+        and "right values" not in text.partition("<h2>Not run</h2>")[2]
     )
     assert "Not run" not in report("03-heads", [{"a.b": {**one, "checks": [seen.__dict__]}}])
 
@@ -121,3 +132,52 @@ def test_what_cannot_be_done_is_said_in_a_line(course, tmp_path, capsys, name, w
     assert end.value.code == 2
     assert word in said
     assert said.count("\n") == 1
+
+
+def checked(exercise, *passed, most=2.0):
+    """A verdict with a check for each outcome, which share its points evenly; None: that check could not be run."""
+    status = {True: "passed", False: "failed", None: "not_run"}
+    part = most / max(1, sum(one is not None for one in passed))
+    checks = tuple(
+        CheckResult(name=f"check {at}", status=status[one], points=part * bool(one), of=part * (one is not None))
+        for at, one in enumerate(passed)
+    )
+    score = sum(check.points for check in checks)
+    state = "passed" if score == most else "failed"
+    return Verdict(exercise=exercise, status=state, score=score, max_score=most, checks=checks).as_json()
+
+
+def test_a_check_is_told_by_who_passes_it_and_by_whether_it_separates():
+    weak = {"a": checked("a", True, False, None), "b": checked("b", False, most=1)}
+    odd = {"a": checked("a", False, False, None), "b": checked("b", True, most=1)}
+    strong = {"a": checked("a", True, True, None), "b": checked("b", True, most=1)}
+    lost = {"a": Verdict(exercise="a", status="not_graded", score=0, max_score=2).as_json()}
+    everyone, one, other = check_items([weak, odd, strong, strong, lost])
+    assert [(item.exercise, item.name, item.passed, item.failed) for item in (everyone, one, other)] == [
+        ("a", "check 0", 3, 1), ("a", "check 1", 2, 2), ("b", "check 0", 3, 1),
+    ]  # fmt: skip
+    assert (one.earned, one.of) == (0.5, 1.0)
+    # all else of 2 points: weak 1, odd 1, strong 2 and 2; those who pass have all of it, the others half
+    assert one.discrimination == pytest.approx(1)
+    assert everyone.discrimination < one.discrimination
+    assert [row[:2] for row in table_rows([one])] == [["exercise", "check"], ["a", "check 1"]]
+    page = report("03-heads", [weak, odd, strong])
+    assert '<h2 id="Checks">' in page and "<td>1 of 3</td><td>0.33 of 1.00</td>" in page
+
+
+def test_two_checks_of_one_name_are_two_items():
+    """An exercise with two functions has a check of the shapes of each."""
+    verdict = checked("a", True, False)
+    for check in verdict["checks"]:
+        check["name"] = "shapes"
+    first, second = check_items([{"a": verdict}, {"a": verdict}])
+    assert (first.name, first.passed, first.failed) == ("shapes", 2, 0)
+    assert (second.name, second.passed, second.failed) == ("shapes (2)", 0, 2)
+
+
+def test_what_the_lab_asks_is_plain_json(course):
+    found = service.item_analysis(course, "03-heads")
+    assert found == {"checks": [], "attempts": []}  # verdicts without checks, and no attempts were recorded
+    files = service.class_files(course, "03-heads")
+    assert files["html"].startswith("<!doctype html>") and files["csv"].startswith("exercise,check,")
+    assert service.attempts_of(course, "03-heads", "s0") == []

@@ -25,11 +25,14 @@ from autograder.settings.course_file import (
     CourseFileError,
 )
 from course import build, settings
+from tfkit_course.formats import COURSE_FILE
 
 FULL = """
 title = "Transformers in five weeks"
+format = 1
 language = "fr"
 track = "mine"
+recall = false
 
 [[tracks]]
 name = "mine"
@@ -45,6 +48,7 @@ due = 2026-10-12T18:00:00+02:00
 exercises = ["masks.causal", "masks.softmax"]
 points = {"masks.softmax" = 4, "masks.causal" = 0}
 predictions = 1
+questions = 2
 needs = ["01-recurrence-to-attention"]
 
 [[unit]]
@@ -80,7 +84,7 @@ branch = "main"
 WRONG = [
     (
         "[asistants]\nhints = 0",
-        "has [asistants], which is not one of title, language, track, [[unit]], [[tracks]], [weights], [grading]",
+        "has [asistants], which is not one of title, language, track, recall, format, [[unit]], [[tracks]], [weights]",
     ),
     ("[asistants]\nhints = 0", "; did you mean [assistants]?"),
     ("[weigths]\ngradients = 2", "; did you mean [weights]?"),
@@ -155,6 +159,12 @@ def test_every_reader_refuses_the_file_whichever_table_is_wrong(tmp_path: Path, 
         assert str(refused.value) == str(error.value)
 
 
+def test_a_file_of_a_later_release_is_refused_before_its_names_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text("format = 2\n[a-new-table]\nx = 1\n", encoding="utf-8")
+    with pytest.raises(CourseFileError, match=r"course\.toml has format 2, .* reads 1: install a later release"):
+        course_file.read(tmp_path / "course.toml")
+
+
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     (tmp_path / course_file.FILE).mkdir()
     with pytest.raises(CourseFileError, match=r"course\.toml cannot be read: Is a directory"):
@@ -169,7 +179,7 @@ def test_a_full_file_is_read_by_all(tmp_path: Path) -> None:
         assert set(contents[table.name]) == set(table.names)
     assert set(contents["unit"][0]) == set(UNIT.names) and set(contents["tracks"][0]) == set(TRACKS.names)
     masks, capstone = settings.read(tmp_path)
-    assert (masks.title, masks.minutes, masks.predictions) == ("Masks and more", 45.5, 1)
+    assert (masks.title, masks.minutes, masks.predictions, masks.questions) == ("Masks and more", 45.5, 1, 2)
     assert masks.exercises == ("masks.causal", "masks.softmax")
     assert capstone.name == "17-capstone" and settings.language_of(tmp_path) == "fr"
     assert points.credit_setting(path) == "checks"
@@ -188,8 +198,9 @@ def test_without_a_file_there_is_nothing_to_read(tmp_path: Path) -> None:
 def test_every_default_is_what_the_readers_use(tmp_path: Path) -> None:
     assert vars(Terms()) == vars(read_terms(tmp_path)) == CAPSTONE.defaults
     assert {"hints": read_rules(tmp_path).hints} == ASSISTANTS.defaults
-    assert {"predictions": settings.Unit(name="").predictions} == UNIT.defaults
-    assert TOP.defaults == {"language": build.ENGLISH}
+    unit = settings.Unit(name="")
+    assert {"predictions": unit.predictions, "questions": unit.questions} == UNIT.defaults
+    assert TOP.defaults == {"language": build.ENGLISH, "recall": True, "format": COURSE_FILE.version}
     parts = [(name, 1.0 + number) for number, name in enumerate(PROPERTIES)]
     assert list(WEIGHTS.defaults) == list(PROPERTIES)
     assert points.shares(parts, 4.0, WEIGHTS.defaults) == points.shares(parts, 4.0)
