@@ -165,6 +165,8 @@ show.walk(writer, input_ids=ids(prompt)[None], **how)
 # ## The same walk through attention of your own
 # The walk records whatever is computed, in anybody's code. Here the mask is applied after the softmax, a common
 # mistake: the rows no longer sum to 1, and the stage at which this happens shows its line of code.
+#
+# **Try it:** open the softmax and then the stage after it, and compare the sums at the ends of the rows.
 
 
 # %%
@@ -184,6 +186,9 @@ opened(show.walk(my_attention, q, k, v, torch.ones(6, 6).tril(), **how), stage=4
 # ## Greedy, and a sample
 # Two runs of one model side by side, from the same prompt: which candidates are left after temperature, top-k and
 # top-p, where the two texts diverge, and how the cache grows.
+#
+# **Try it:** press “First difference”. Which candidates did the sample have left at that step, and which did the
+# greedy run choose?
 
 # %%
 once = "Once upon a time, there was a"
@@ -197,6 +202,8 @@ Stepper(greedy, drawn, step=2)
 # ## Diverse beams, over an encoder-decoder
 # This model was trained to reverse a sentence. The search has two groups of two beams; the second group is penalised
 # for tokens that the first has just chosen.
+#
+# **Try it:** step on, and look at the column of penalties: which words does the second group have to pay for?
 
 # %%
 translator = model(2, name="transformer", head="seq2seq_lm", d_ff=64, dropout=0.0)
@@ -212,6 +219,8 @@ Stepper(record(translator, ids("the small dog ran on . </s>"), **how), step=3)
 # ## Contrastive search
 # Likely tokens that differ from the text so far: a candidate's score falls with its similarity to the earlier hidden
 # states.
+#
+# **Try it:** step on. Where does the column “value” prefer another token than the column “p”?
 
 # %%
 Stepper(decoded(Contrastive(4, 0.6), "Contrastive search"), step=2)
@@ -220,6 +229,8 @@ Stepper(decoded(Contrastive(4, 0.6), "Contrastive search"), step=2)
 # ## Speculative decoding
 # A draft model proposes four tokens; each is accepted with probability min(1, p / q). Everything after a rejected token
 # is discarded.
+#
+# **Try it:** step on, and count how many draft tokens are accepted each time.
 
 # %%
 draft, _ = taught(model(1, n_layers=1, max_length=64), 30)
@@ -229,6 +240,8 @@ Stepper(decoded(Speculative(draft, 4, Sample()), "Speculative decoding"))
 # ## Memory: Transformer-XL
 # The hidden states of the previous segment are keys too. Colours and the table tell the kinds of keys apart; faint
 # cells may be attended to, but have no weight.
+#
+# **Try it:** move to another word with the arrow keys. How much of its attention goes to the sentence before?
 
 # %%
 sentence = "the black cat sat on the small mat ."
@@ -244,6 +257,8 @@ opened(show.attention(remembering, title="Transformer-XL: memory", **how), layer
 # ## Window, global and random keys: Longformer and BigBird
 # Longformer's first token is global: it attends to all positions, and all attend to it. BigBird attends to blocks: the
 # neighbouring ones, the first and the last, and, in training only, some random ones.
+#
+# **Try it:** go down a column with the arrow keys. Where does the window end, and which key is seen from everywhere?
 
 # %%
 several = " ".join([sentence] * 4)
@@ -273,6 +288,8 @@ opened(show.attention(blocks, training=True, title="BigBird: window, global, ran
 # ## Buckets: Reformer
 # A random hash puts similar vectors into the same bucket; sorted by bucket, the picture shows the chunks that are
 # attended to. The other layer has local attention.
+#
+# **Try it:** take the tick from “Sort by bucket”. Where are the chunks now?
 
 # %%
 parts = dict(local_chunk=6, lsh_chunk=6, n_buckets=6, hash_seed=0, axial=False, max_length=64, d_head=8)
@@ -284,6 +301,8 @@ opened(show.attention(hashed, title="Reformer: chunks and buckets", **how), laye
 # ## An order and two streams: XLNet
 # Words are predicted in an order that is chosen here. The content stream sees the current word and those earlier in the
 # order, the query stream only the latter. Sorted by this order, both masks are triangles.
+#
+# **Try it:** take the tick from “Sort by turn”. Is the mask still a triangle?
 
 # %%
 streams = model(7, name="xlnet", head="masked_lm", **small)
@@ -295,6 +314,8 @@ opened(show.two_streams(streams, title="XLNet, in a chosen order", **how), layer
 # ## Masks, and what really flows
 # A mask defines which position may attend to which. Which inputs really influence which outputs is measured: here for a
 # layer that applies its mask, and for one that forgets it.
+#
+# **Try it:** point at a square above the diagonal, in one map after the other. In which one does the future arrive?
 
 # %%
 from tfkit.nn import CachedSelfAttention
@@ -315,6 +336,8 @@ show.masks(
 # ## Streams that look ahead: ProphetNet
 # The main stream reads the text. The first predicting stream predicts the next word, and the second the word after it,
 # from one word less; besides the keys shown, each of their queries has a key of its own.
+#
+# **Try it:** point at the diagonal, in one map after the other. Which of them see the word itself?
 
 # %%
 from tfkit.nn.ngram_attention import make_ngram_context
@@ -327,6 +350,8 @@ show.masks({"main stream": plan.main_mask[0, 0]} | predicting, sentence.split(),
 # ## Positions
 # How does a word know its place? Sinusoids are a clock with many hands, from fast to slow. Vectors that are rotated by
 # their place match best when they are near. T5 counts distance in buckets: narrow ones near by, wide ones far off.
+#
+# **Try it:** go down a map row by row with the arrow keys. Which columns change most from one position to the next?
 
 # %%
 show.positions(40, 32)
@@ -361,6 +386,8 @@ show.corruption(
 # ## Retrieval
 # MiniLM finds the notes that are near the question, and SmolLM2 reads each of them before it answers. The columns say
 # how likely each note makes each word of the answer: only one of them knows when the library opens.
+#
+# **Try it:** choose the other word of the answer. Do the notes agree on it?
 
 # %%
 question, start = "When does the library open?", "Answer: The library opens"
@@ -393,6 +420,8 @@ show.retrieval(
 # %% [markdown]
 # ## Training
 # What the model above went through. Every column of pixels shows the least and the most of its steps.
+#
+# **Try it:** drag the slider. At which step has the loss fallen by half?
 
 # %%
 show.training({"loss": losses})
@@ -401,6 +430,8 @@ show.training({"loss": losses})
 # ## Anatomy: from BERT to RoBERTa
 # Two models laid over one another. The bars are parameters, and signs say what is new, gone or changed: RoBERTa has
 # more words, two more positions, and one kind of segment in place of two.
+#
+# **Try it:** open all parts, and look for the lines with a sign.
 
 # %%
 show.anatomy("bert-base-uncased", "roberta-base")

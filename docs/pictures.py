@@ -30,6 +30,7 @@ PHOTOGRAPHED = {  # in the tests' `screenshots`, without the ending -> in `docs/
     "family": "family",
     "home-forced-colours": "home-forced-colours",
     "home-zoom": "home-zoom",
+    "play-light": "play",
     "prediction-compared": "prediction-compared",
     "prediction-light": "prediction",
     "tour-light": "tour",
@@ -54,8 +55,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         status = 0
         for config in ("config.js", "course.config.js"):
-            command = ["node_modules/.bin/playwright", "test", "--config", f"pictures/{config}"]
-            status |= subprocess.run(command, cwd=TESTS, env={**os.environ, "PICTURES": folder}).returncode
+            status |= photograph(config, folder)
         for drawn in sorted(Path(folder).glob("*.png")):
             save(drawn, DOCS / "images" / drawn.name)
     save_photographed(TESTS / "screenshots")
@@ -64,6 +64,12 @@ def main() -> int:
         if old.stat().st_size > MOST:
             save(old, old)
     return status
+
+
+def photograph(config: str, folder: str) -> int:
+    """Let Playwright write the pictures of a file in `pictures` into the folder. The exit status of its run."""
+    command = ["node_modules/.bin/playwright", "test", "--config", f"pictures/{config}"]
+    return subprocess.run(command, cwd=TESTS, env={**os.environ, "PICTURES": folder}).returncode
 
 
 def save_photographed(folder: Path) -> None:

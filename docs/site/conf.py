@@ -18,16 +18,18 @@ suppress_warnings = ["toc.not_included", "myst.header", "misc.highlighting_failu
 exclude_patterns = ["landing.html"]
 templates_path = ["."]
 html_theme = "furo"
-html_theme_options = {"navigation_with_keys": True}
+# Arrow keys scroll boxes of code and tables, and no key without Ctrl or Alt acts outside a field (WCAG 2.1.4).
+html_theme_options = {"navigation_with_keys": False, "enable_search_shortcuts": False}
 html_static_path = ["_static"]
 html_css_files = ["tokens.css", "site.css"]
+html_js_files = [("reach.js", {"defer": "defer"})]
 html_additional_pages = {"index": "landing.html"}
 html_context = json.loads((Path(__file__).parent / "facts.json").read_text(encoding="utf-8"))
 html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"  # the others are too pale for WCAG's contrast
 pygments_dark_style = "github-dark"
 copybutton_prompt_text = "$ "
 copybutton_selector = "div:not(.site-output) > div.highlight > pre"
@@ -50,7 +52,14 @@ def formula(display):
     return visit
 
 
+def name_language(app, page, template, context, tree):
+    """Pages of the French book say that they are French; Sphinx has one language for all pages of a site."""
+    if page.startswith("course/fr/"):
+        context["language"] = "fr"
+
+
 def setup(app):
-    """Registers the visitor: formulas without MathJax."""
+    """Registers the visitor, for formulas without MathJax, and the language of French pages."""
+    app.connect("html-page-context", name_language)
     app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
     app.config.html_math_renderer = "mathml"
