@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -100,15 +100,20 @@ fuzz-models: setup  ## random configurations of 49 architectures, live against t
 test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… or WHEEL_TORCH=default for checks on 3.13 too)
 	@$(BIN)/python -m pytest -q -m wheel tests/wheel
 
-release: setup  ## dist/: sdist, wheel, bill of materials, sums; tested. All but the upload
-	@grep -q "^## $$($(BIN)/hatchling version):" CHANGELOG.md || { echo "CHANGELOG.md has no section for version $$($(BIN)/hatchling version)"; exit 1; }
+wheel: setup  ## dist/: sdist and wheel of what lies here
 	@rm -rf dist && mkdir dist
 	@echo "» building sdist and wheel"
 	@$(BIN)/python -m build --no-isolation -o dist > $(STAMP)/build.log 2>&1 || { tail -n 30 $(STAMP)/build.log; exit 1; }
+
+release: setup  ## dist/ of a tagged version: sdist, wheel, bill of materials, sums; checked and tested. All but the upload
+	@$(BIN)/python -m tools.release
+	@$(MAKE) --no-print-directory wheel
+	@$(BIN)/python -m tools.release dist
+	@$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	@$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.cdx.json
 	@WHEEL_DIST=dist $(BIN)/python -m pytest -q -m wheel tests/wheel
 	@cd dist && sha256sum *.whl *.tar.gz sbom.cdx.json > SHA256SUMS && cat SHA256SUMS
-	@echo "» dist/ is ready; to publish: twine upload dist/*.whl dist/*.tar.gz"
+	@echo "» dist/ is ready; pushing its tag publishes it (.github/workflows/publish.yml), or: twine upload dist/*.whl dist/*.tar.gz"
 
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test
@@ -124,8 +129,8 @@ $(STAMP)/site: pyproject.toml constraints.txt $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt $$($(BIN)/python tools/requirements.py site)
 	@touch $@
 
-site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as pages that work offline; every link is followed
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site
+site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as pages that work offline; TAB=folder: the course in the browser too
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site $(if $(TAB),--tab $(TAB))
 
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def modules() -> dict[str, Path]:
         base = ROOT / "extension" if package == "tfkit_lab" else ROOT
         for file in sorted((base / package).rglob("*.py")):
             parts = file.relative_to(base).with_suffix("").parts
-            if not {"units", "node_modules", "hostile"} & set(parts):
+            if not {"units", "node_modules", "hostile", "clock"} & set(parts):
                 found[".".join(parts).removesuffix(".__init__")] = file
     return found
 
@@ -36,11 +36,17 @@ def absolute(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*up, *([node.module] if node.module else [])])
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """A file's syntax tree, read once for all tests: several of them go through every file."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imports(name: str, file: Path) -> set[str]:
     """Dotted names that a module imports anywhere, inside functions too; relative ones made absolute."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     seen: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             seen |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -120,7 +126,7 @@ def test_the_names_of_a_lazy_package_are_found_where_their_types_are_declared(pa
     module = importlib.import_module(package)
     declared = {
         alias.name: node.module
-        for node in ast.walk(ast.parse(MODULES[package].read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(MODULES[package]))
         if isinstance(node, ast.ImportFrom) and under(str(node.module), package)
         for alias in node.names
     }
@@ -228,26 +234,29 @@ def test_the_handbook_lists_the_packages_of_the_autograder_from_the_bottom_up() 
 # -- imports in functions ----------------------------------------------------------------------------------------------
 
 
-def late_imports(name: str) -> Iterator[tuple[str, str]]:
+@cache
+def late_imports(name: str) -> list[tuple[str, str]]:
     """(module that is imported, statement) of each import in a function; a name of a package counts with its module."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
-    for function in ast.walk(tree):
+    found: list[tuple[str, str]] = []
+    for function in ast.walk(parsed(MODULES[name])):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for node in ast.walk(function):
             if isinstance(node, ast.Import):
-                yield from ((alias.name, ast.unparse(node)) for alias in node.names)
+                found += ((alias.name, ast.unparse(node)) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 base = absolute(node, package)
-                yield from ((resolve(f"{base}.{alias.name}") or base, ast.unparse(node)) for alias in node.names)
+                found += ((resolve(f"{base}.{alias.name}") or base, ast.unparse(node)) for alias in node.names)
+    return found
 
 
+@cache
 def imported_at_once(name: str) -> set[str]:
     """Dotted names that importing a module imports: not those in functions, and not those for types alone."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
-    pending: list[ast.AST] = [*ast.parse(MODULES[name].read_text(encoding="utf-8")).body]
+    pending: list[ast.AST] = [*parsed(MODULES[name]).body]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Import):
@@ -312,9 +321,14 @@ LATE = {
     ("autograder", "autograder.checking.notebook"): KERNEL,
     ("autograder", "autograder.checks"): TORCH,
     ("autograder", "autograder.corpus.judge"): TORCH,
+    ("autograder", "autograder.diagnosis.budget"): TORCH,
+    ("autograder", "autograder.diagnosis.loops"): TORCH,
     ("autograder", "autograder.grade"): TORCH,
     ("autograder", "autograder.hunts.notebook"): KERNEL,
+    ("autograder", "autograder.ordering.notebook"): KERNEL,
     ("autograder", "autograder.own_tests"): TORCH,
+    ("autograder", "autograder.questions.notebook"): KERNEL,
+    ("autograder.nbgrader.execute", "autograder.questions.graded"): TORCH,
     ("autograder", "autograder.sandbox.client"): TORCH,
     ("autograder", "numpy"): "a box starts without it, and has it where an answer needs it",
     ("autograder", "rich"): CONSOLE,
@@ -335,12 +349,20 @@ LATE = {
     ("autograder.cli", "autograder"): COMMAND,
     ("autograder.cluster.grading_process", "autograder.cluster.job"): CYCLE,
     ("autograder.cluster.grading_process", "distributed"): EXTRA,
-    ("autograder.cluster.grading_process", "psutil"): EXTRA,
+    ("autograder.console.kernel", "IPython"): "the command line needs no kernel",
     ("autograder.corpus.command", "autograder"): COMMAND,
     ("autograder.doctor", "autograder.cluster.course"): EXTRA,
+    ("autograder.grade.process", "psutil"): EXTRA,
     ("autograder.hunts.command", "autograder"): COMMAND,
+    ("autograder.launch.command", "segno"): EXTRA,
+    ("autograder.maintenance.command", "autograder"): COMMAND,
     ("autograder.marking.command", "autograder"): COMMAND,
+    ("autograder.ordering.command", "autograder"): COMMAND,
+    ("autograder.questions.command", "autograder"): COMMAND,
+    ("autograder.questions.notebook", "IPython"): "the command line needs no kernel",
+    ("autograder.questions.inside", "torch"): "a box counts products only where a question asks for them",
     ("autograder.report.command", "autograder"): COMMAND,
+    ("autograder.viva.command", "autograder"): COMMAND,
     ("autograder.sandbox.inside.agent", "autograder.sandbox.inside.shell"): "IPython is for boxes that run whole cells",
     ("autograder.sandbox.inside.shell", "IPython"): "only a cell that leaves figures open needs it",
     ("autograder.sandbox.inside.zygote", "random"): "only a forked child needs it",
@@ -381,6 +403,7 @@ LATE = {
     ("tfkit_lab.widgets", "tfkit.decode"): DRAWING,
     ("tfkit_lab.family", "tfkit.tools.cli"): "rich and typer come with it, which the server needs for one page alone",
     ("tfkit_lab", "tfkit_lab.prediction_widget"): "a card without a widget needs no ipywidgets",
+    ("tfkit_lab", "tfkit_lab.recall.widget"): "cards are listed where there are no ipywidgets",
     ("tfkit_lab", "tfkit_lab"): "a kernel wants one widget, Jupyter the routes: each loads its own",
 }
 NOT_OURS = ("course.lite.browser_torch", "course.template")  # another torch, and the files of a package to be

@@ -87,6 +87,12 @@ def test_grader(plugin: dict[str, str]) -> None:
     assert "one_assert" in done.stdout and "1 exercises  one assert" in done.stdout, done.stderr
 
 
+def test_fault_operator(plugin: dict[str, str]) -> None:
+    done = run(plugin, "-m", "autograder", "hunts", "show", "page.bert_generation/tokens_shifted")
+    assert "self.embed(input_ids.roll(-1, 1))" in done.stdout, done.stderr
+    assert "Each position reads the token after it." in done.stdout and "differs from" in done.stdout
+
+
 def test_view(plugin: dict[str, str]) -> None:
     code = (
         "from tfkit_example.views import bag; view = bag('a b a'.split()); bundle, _ = view._repr_mimebundle_();"
@@ -135,3 +141,21 @@ def test_exercise_is_checked(plugin: dict[str, str], name: str, tmp_path: Path) 
     verdict = json.loads(done.stdout)
     assert verdict["status"] == ("passed" if right else "failed")
     assert verdict["misconception"] == (None if right else name.partition("/")[2])
+
+
+def test_environment(plugin: dict[str, str]) -> None:
+    """A model is asked the package's exercise, and its replies are judged."""
+    code = """
+from autograder.environment import Environment
+replies = {
+    "right": "```python\\ndef moving_average(x):\\n    n = torch.arange(1, x.shape[1] + 1)[:, None]\\n"
+             "    return x.cumsum(1) / n\\n```",
+    "wrong": "def moving_average(x):\\n    return x.mean(1, keepdim=True).expand_as(x)",
+}
+with Environment(["smoothing.moving_average"], workers=1) as environment:
+    print("The mean of what has been seen" in environment.tasks[0]["prompt"][0]["content"])
+    for name, reply in replies.items():
+        print(name, environment.judge("smoothing.moving_average", reply).score)
+"""
+    done = run(plugin, "-c", code)
+    assert done.stdout.split() == ["True", "right", "1.0", "wrong", "0.0"], done.stderr

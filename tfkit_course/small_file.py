@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterable
 from typing import Any
 
 CHUNK = 1 << 20
 NOTEBOOK_BYTES = 64 << 20  # of a notebook that is read, graded or not; a lesson has 50 kB, or some MB with all outputs
 SUBMISSION_BYTES = 50 << 20  # of one that is handed in, so that it can still be read with what grading adds
+# what reading such a file as JSON and taking its value apart may raise
+MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 MAX_VALUES = 1_000_000  # lists, objects and their items; a lesson with recorded decodings has a tenth
 
 
@@ -110,6 +113,15 @@ def _is_cell(cell: Any) -> bool:
     return is_text and isinstance(cell.get("cell_type"), str)
 
 
+def has_name_of(path: str | os.PathLike[str], user: str) -> bool:
+    """Whether a file of a class's shared folder has this user's name: the id, one token without a dot, the suffix.
+
+    Ids may have dots: `ada.lovelace.0123.json` is not the file of `ada`.
+    """
+    stem = os.path.basename(path).removesuffix(".json").removesuffix(".progress")
+    return stem.rpartition(".")[0] == user
+
+
 def is_of(path: str | os.PathLike[str], user: str) -> bool:
     """Whether a file can be this user's: not if the machine has an account of that name and another one owns the file.
 
@@ -122,4 +134,34 @@ def is_of(path: str | os.PathLike[str], user: str) -> bool:
     except (ImportError, KeyError, ValueError):  # Windows; no such account; no name of one
         return True
     except OSError:  # it was deleted
+        return False
+
+
+def account_of(path: str | os.PathLike[str], user: str) -> str:
+    """The name under which a file counts that this user wrote: that of the account that owns it, if the user has none.
+
+    For folders of machines on which users have accounts (`has_accounts`): there an account may invent names.
+    """
+    try:
+        import pwd
+
+        owner = os.lstat(path).st_uid
+        return user if _account_owns(path, user) else pwd.getpwuid(owner).pw_name
+    except (ImportError, KeyError, OSError):
+        return user
+
+
+def has_accounts(files: Iterable[tuple[str | os.PathLike[str], str]]) -> bool:
+    """Whether these files, each with its user, come from a machine on which users have accounts of their own: at least
+    two are owned by the account whose name their user has. In containers users have one account in common.
+    """
+    return len({user for path, user in files if _account_owns(path, user)}) > 1
+
+
+def _account_owns(path: str | os.PathLike[str], user: str) -> bool:
+    try:
+        import pwd
+
+        return pwd.getpwnam(user).pw_uid == os.lstat(path).st_uid
+    except (ImportError, KeyError, ValueError, OSError):
         return False

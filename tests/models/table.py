@@ -187,7 +187,8 @@ class Sound(Seq2Seq):
 
     def features(self, model: Any, ids: torch.Tensor) -> torch.Tensor:
         """ids [B,L] -> [B,5,F]"""
-        frames = torch.randn(VOCAB, 5, 2, generator=torch.Generator().manual_seed(7))[ids]  # [B,L,5,2]
+        frames = torch.randn(VOCAB, 5, 2, generator=torch.Generator().manual_seed(7))
+        frames = frames[ids.clamp(max=VOCAB - 1)]  # [B,L,5,2]; a word that is added later sounds like the last one
         found = frames.transpose(1, 2).flatten(2)
         silence = max(0, 2 * model.config.max_source_length - found.size(2))
         return torch.nn.functional.pad(found, (0, silence), value=-1.5).to(next(model.parameters()).dtype)

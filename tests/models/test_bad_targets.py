@@ -17,9 +17,9 @@ PAIRS = [
 ]
 SHARES = {"is_impossible", "p_mask"}  # numbers between 0 and 1, of whatever dtype
 SPANS = {"start_positions", "end_positions"}  # past the end means: the answer is not in this window
-INPUTS = {"context_attention_mask", "context_input_ids", "decoder_input_ids", "doc_scores", "global_attention_mask",
-          "input_features", "input_ids", "input_modal", "interpolate_pos_encoding", "pixel_values", "question_lengths",
-          "token_type_ids"}  # fmt: skip
+INPUTS = {"context_attention_mask", "context_input_ids", "decoder_input_ids", "doc_scores", "encoder_hidden_states",
+          "global_attention_mask", "input_features", "input_ids", "input_modal", "interpolate_pos_encoding",
+          "pixel_values", "question_lengths", "token_type_ids"}  # fmt: skip
 
 
 def wrong(target, head, given):

@@ -195,7 +195,7 @@ def test_every_parameter_gets_a_gradient(name, head):
     assert not [n for n in still if not any(re.match(pattern, n) for pattern in row.still)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @rows("compile")
 def test_compiles_as_one_graph(name):
     """Nothing at the boundary may cut the graph."""
@@ -221,7 +221,7 @@ def test_compiles_forward_and_backward(name):
     assert any(p.grad is not None and p.grad.any() for p in model.parameters())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @rows("decodes as one graph", lambda row: row.cached)
 def test_decodes_as_one_graph(name):
     """Nine steps after the prompt share one graph, and so do later batches of other sizes and lengths; ids as eager."""

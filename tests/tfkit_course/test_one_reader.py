@@ -17,7 +17,7 @@ PARSERS = {("json", "loads"), ("json", "load"), ("ast", "parse"), ("nbformat", "
 OWN = {
     "the course's files and the package's own": """
         autograder/assistants/secrecy.py: _lines_of
-        autograder/assistants/statement.py: _lesson definition parse
+        autograder/assistants/statement.py: _lesson definition parse setup_of
         autograder/attacks/stage.py: Attack._docstring Attack.text Class.hand_in Class.nbgrader Class.verdict
         autograder/attacks/stage.py: _peak_bytes _print _state descendants
         autograder/checking/child.py: main
@@ -28,7 +28,7 @@ OWN = {
         autograder/cluster/course.py: Course.secret missing_settings released_in
         autograder/cluster/engine.py: _imported_names import_statements
         autograder/cluster/teams.py: read
-        autograder/corpus/blind.py: BlindAnswer.label BlindAnswer.read_text BlindAnswer.without_label _cells _known
+        autograder/corpus/blind.py: BlindAnswer.label BlindAnswer.read_text BlindAnswer.without_label _known cells_of
         autograder/corpus/command.py: _show
         autograder/corpus/diagnosis.py: _pairs
         autograder/corpus/judge.py: _judge_edge examine_answer
@@ -36,27 +36,40 @@ OWN = {
         autograder/corpus/results_file.py: CorpusResultsFile.__init__ _rows hash_of_exercise
         autograder/corpus/stability.py: boxed_answer
         autograder/credit/distance.py: _repaired_cells
-        autograder/diagnosis/compose.py: CombinedMistakes.read_text _subject
-        autograder/diagnosis/diagnose.py: student_sentence subject_of
+        autograder/diagnosis/claims.py: has_removed_code rephrase_untrue_sentences
+        autograder/diagnosis/compose.py: CombinedMistakes.read_text merged_source subject_of
+        autograder/diagnosis/diagnose.py: student_sentence
         autograder/diagnosis/misconceptions.py: _entry read
         autograder/diagnosis/programs.py: Program.__init__ _programs
+        autograder/diagnosis/second_mistake.py: _collected_alike _may_merge _mutated_mistakes edited_lines
         autograder/exercises/answers.py: ArchivedAnswer.read_text EditedAnswer.read_bytes _entries _read
         autograder/exercises/injected_modules.py: _module definitions
+        autograder/exercises/merge.py: _parsed
+        autograder/exercises/section.py: _headings
         autograder/feedback/html.py: style
         autograder/feedback/tokens.py: blocks
+        autograder/hunts/faults.py: PageSource.tree _parses
         autograder/hunts/make.py: Hunt.repair
         autograder/hunts/own_test.py: _others judge_test
+        autograder/hunts/page_judge.py: equivalent_sources
+        autograder/hunts/page_prove.py: hash_of_page
+        autograder/hunts/pages.py: _unseen pages
         autograder/launch/authenticator.py: LTIAuthenticator.save_services
         autograder/launch/platforms.py: read
-        autograder/lint/notebook.py: tree
+        autograder/lint/notebook.py: _parsed
         autograder/lint/release.py: leaks make source_notebooks
         autograder/localize/find.py: _tables
         autograder/localize/trace.py: _recorder
+        autograder/maintenance/forget.py: _without_row
         autograder/marking/rubric.py: read
         autograder/nbgrader/config.py: _ignore
         autograder/nbgrader/feedback.py: page_style
+        autograder/ordering/flow.py: _effects_of
+        autograder/ordering/make.py: make
         autograder/own_tests/adopt.py: _read run_mutants
         autograder/own_tests/mutants.py: _read
+        autograder/questions/prove.py: ProofRecord._lines _of version
+        autograder/questions/runs.py: _inside_source
         autograder/remarks/find.py: _has_loop
         autograder/report/answers.py: known_answers reference_source
         autograder/report/lti.py: SentLedger.__init__ _connector platform
@@ -65,27 +78,31 @@ OWN = {
         autograder/serve/status.py: page
         autograder/settings/course_file.py: _parse
         autograder/settings/page.py: main
+        extension/tfkit_lab/card_style.py: card_style
         extension/tfkit_lab/family.py: anatomy
         extension/tfkit_lab/lesson.py: lesson_text
+        extension/tfkit_lab/sealed.py: _names_of_course
         extension/tfkit_lab/page.py: page translations
-        extension/tfkit_lab/prediction_card.py: style
         extension/tfkit_lab/trace.py: _validator""",
     "what its reader's own kernel runs, or has run": """
-        autograder/hunts/notebook.py: _imports
+        autograder/hunts/notebook.py: _imports _is_stub
         extension/tfkit_lab/unsealed.py: PassOver.visit_Module
         extension/tfkit_lab/show/operations.py: _assigned""",
     "the system's files": """
+        autograder/grade/process.py: _held
         autograder/sandbox/bubblewrap.py: top_level_entries
         autograder/sandbox/cgroup.py: Group._field Group._number Group._processes _mounts _own
         autograder/sandbox/nvidia.py: gpus nodes
-        autograder/sandbox/processor.py: _ticks""",
+        autograder/sandbox/processor.py: _nanoseconds _ticks""",
     "what our own processes wrote, or a framed line of theirs": """
         autograder/assistants/log.py: _entries read
         autograder/capstone/results.py: read
         autograder/checking/client.py: RunningCheck.verdict
         autograder/checking/fork_child.py: _check main
-        autograder/cluster/grading_process.py: GradingProcess._ask
-        autograder/hunts/notebook.py: _ask
+        autograder/console/ask.py: ask
+        autograder/environment/pool.py: Environment._ask
+        autograder/environment/worker.py: answer
+        autograder/grade/process.py: WorkerProcess.ask
         autograder/marking/store.py: MarkingStore.all_marks
         autograder/nbgrader/execute.py: BoxedExecute._key
         autograder/nbgrader/unfinished.py: _count_death _deaths clear
@@ -94,6 +111,8 @@ OWN = {
         autograder/sandbox/inside/single.py: main
         autograder/sandbox/inside/wire.py: WireDecoder.value
         autograder/sandbox/inside/zygote.py: main run_agent spawn""",
+    "code that `parse_source` has parsed before": """
+        autograder/credit/chosen.py: _parts_left_out _size""",
     "a notebook that `parse_json` has read": """
         autograder/cluster/gradebook.py: GradebookWriter._rows
         autograder/nbgrader/submission.py: parse_counting
@@ -124,7 +143,7 @@ def found() -> dict[str, list[str]]:
     where: dict[str, list[str]] = {}
     for folder in ("autograder", "extension/tfkit_lab"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            if not {"benchmark", "hostile", "node_modules"} & set(path.parts):
+            if not {"benchmark", "hostile", "clock", "node_modules"} & set(path.parts):
                 for place, line in calls(path):
                     where.setdefault(place, []).append(line)
     return where

@@ -9,6 +9,7 @@ import pytest
 
 from tfkit_course.small_file import (
     NotSmallFile,
+    has_name_of,
     is_of,
     parse_json,
     read_notebook_cells,
@@ -75,6 +76,12 @@ def test_the_cells_of_a_notebook_have_the_kinds_that_readers_rely_on(tmp_path):
         path.write_text(bad)
         with pytest.raises(ValueError, match="not a notebook"):
             read_notebook_cells(path, 1000)
+
+
+def test_a_shared_file_is_named_by_its_user_one_token_and_the_suffix():
+    assert has_name_of("shared/ada.0123.json", "ada") and has_name_of("ada.lovelace.0123.progress.json", "ada.lovelace")
+    others = ("ada.lovelace.0123.json", "ada.lovelace.0123.progress.json", "ada.json", "adage.0123.json")
+    assert not [name for name in others if has_name_of(name, "ada")]
 
 
 def test_a_file_of_another_account_is_not_the_users(tmp_path):

@@ -28,7 +28,7 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = 
     """Attention that reads its keys `block` at a time and never holds more than Q * block scores per head.
 
     q [...,Q,D], k [...,K,D], v [...,K,Dv] -> (output [...,Q,Dv], lse [...,Q], the log-sum-exp of each query's scores),
-    in q's dtype, accumulated in float32 or wider. causal: query i sees keys j <= i + K - Q; Q <= K.
+    both in q's dtype, accumulated in float32 or wider. causal: query i sees keys j <= i + K - Q; Q <= K.
     """
     dtype, wide = q.dtype, torch.promote_types(q.dtype, torch.float32)
     q, k, v = q.to(wide) * q.size(-1) ** -0.5, k.to(wide), v.to(wide)
@@ -96,7 +96,8 @@ def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: T
     """Attention of one new query per sequence over a paged cache, whose pages may be anywhere and in any order.
 
     q [B,H,D]; key_pages and value_pages [P,S,H,D], which all sequences share; tables int64 [B,M], the pages of each
-    sequence, in the order of its text, -1 for unused entries; lengths int64 [B] of the texts -> [B,H,D]
+    sequence, in the order of its text, with -1 or any page in unused entries; lengths int64 [B] of the texts, 0 or more
+    -> [B,H,D]
     """
     keys, values = key_pages[tables].flatten(1, 2), value_pages[tables].flatten(1, 2)  # [B,M*S,H,D]
     mask = torch.arange(keys.size(1), device=q.device) < lengths.unsqueeze(-1)  # [B,M*S]

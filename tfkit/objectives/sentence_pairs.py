@@ -12,7 +12,8 @@ def next_sentence_pairs(
 ) -> list[tuple[Any, Any, bool]]:
     """Next sentence prediction (Devlin et al. 2019, arXiv:1810.04805, 3.1): does b follow a, or is it from elsewhere?
 
-    documents: lists of sentences; one uniform draw and one (document, sentence) for each consecutive pair, used or not
+    documents: lists of sentences; one uniform draw and one (document, sentence) for each consecutive pair of all
+    documents in order, used or not
     -> list of (a, b, is_next)
     """
     pairs = [pair for document in documents for pair in pairwise(document)]
@@ -27,7 +28,8 @@ def sentence_order_pairs(documents: Sequence[Sequence[Any]], swap_u: Iterable[fl
     """Sentence order prediction (Lan et al. 2020, arXiv:1909.11942, 3.1): the same two sentences, perhaps swapped. The
     topic no longer gives the answer away, so the model must judge coherence.
 
-    documents: lists of sentences; one uniform draw for each consecutive pair -> list of (first, second, swapped)
+    documents: lists of sentences; one uniform draw u for each consecutive pair of all documents in order, which
+    swaps the two if u < 0.5 -> list of (first, second, swapped)
     """
     pairs = [pair for document in documents for pair in pairwise(document)]
     return [(b, a, True) if u < 0.5 else (a, b, False) for (a, b), u in zip(pairs, swap_u, strict=True)]

@@ -6,7 +6,7 @@ def learn_bpe(word_counts, num_merges):
 
     A word starts as its characters followed by `</w>`. Each round merges the most frequent adjacent pair (overlapping
     ones count too), from left to right; ties go to the lexicographically smallest pair. Raises ValueError for a
-    negative number of merges, TypeError for what counts no words.
+    negative number of merges, TypeError if `word_counts` is not a dict from words to counts.
     """
     if num_merges < 0:
         raise ValueError(f"num_merges={num_merges}: give how many merges to learn, 0 or more")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,9 +187,10 @@ def mentioned_names(node: ast.AST) -> set[str]:
 
 
 def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, Uses]:
-    """Removes the methods that nothing calls, and the symbols that only they needed."""
+    """Without the methods that nothing calls, and the symbols that only they needed; what is given stays as it is."""
+    symbols = {symbol: copy(used) for symbol, used in symbols.items()}
     for used, method in uncalled_methods(symbols):
-        used.removed.append(method)
+        used.removed = [*used.removed, method]
         span = range(method.lineno, (method.end_lineno or 0) + 1)
         used.inner = [(node, symbol) for node, symbol in used.inner if node.lineno not in span]
     reached: dict[Symbol, Uses] = {}

@@ -207,6 +207,7 @@ def head_table(node: ast.AST) -> ast.expr | None:
     return node.value
 
 
+@cache  # architectures share most of their symbols
 def uses(symbol: Symbol, head: str | None = None) -> Uses:
     """The names that a symbol's definitions use; with a head, without the other heads."""
     module = parse_module(symbol[0])
