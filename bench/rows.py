@@ -118,6 +118,8 @@ ROWS = [
     BenchmarkRow("mixtral", "MixtralConfig", "MixtralForCausalLM", EXPERTS, generates=True),
     BenchmarkRow("qwen2", "Qwen2Config", "Qwen2ForCausalLM", LLAMA, generates=True),
     BenchmarkRow("qwen3", "Qwen3Config", "Qwen3ForCausalLM", {**LLAMA, "head_dim": D // HEADS}, generates=True),
+    BenchmarkRow("smollm3", "SmolLM3Config", "SmolLM3ForCausalLM", {**LLAMA, "pad_token_id": 0, "bos_token_id": 1,
+        "eos_token_id": 2}, generates=True),
     BenchmarkRow("gemma2", "Gemma2Config", "Gemma2ForCausalLM", GEMMA, generates=True),
     BenchmarkRow("gemma3", "Gemma3TextConfig", "Gemma3ForCausalLM", GEMMA, generates=True),
     BenchmarkRow("phi3", "Phi3Config", "Phi3ForCausalLM", {**LLAMA, "eos_token_id": 1, "bos_token_id": 2},

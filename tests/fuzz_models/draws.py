@@ -242,6 +242,14 @@ def qwen3(r: random.Random) -> dict[str, Any]:
     return with_rope(r, {**llama(r), "attention_bias": flag(r)})
 
 
+def smollm3(r: random.Random) -> dict[str, Any]:
+    """Layers without positions, and windows in them."""
+    fields = plain_llama(r)
+    layers = [int(flag(r)) for _ in range(fields["num_hidden_layers"])]
+    windows = {"use_sliding_window": flag(r), "sliding_window": r.choice([1, 4])}
+    return {**fields, **windows, "no_rope_layer_interval": r.choice([1, 2]), "no_rope_layers": r.choice([None, layers])}
+
+
 def gemma2(r: random.Random) -> dict[str, Any]:
     """Soft caps, alternating windows."""
     fields = llama(r, ("default", "linear"))
@@ -489,6 +497,7 @@ DRAWS: dict[str, Draw] = {
     "gpt_neox": gpt_neox, "gpt_oss": gpt_oss, "gptj": gptj, "llama": plain_llama, "longformer": longformer,
     "m2m_100": bart, "mamba2": mamba2, "marian": marian, "mbart": bart, "mistral": mistral, "mixtral": mixtral,
     "modernbert": modernbert, "mt5": t5, "olmo2": olmo2, "opt": opt, "pegasus": bart, "phi3": phi3,
-    "prophetnet": prophetnet, "qwen2": qwen2, "qwen3": qwen3, "reformer": reformer, "roberta": roberta, "t5": t5,
+    "prophetnet": prophetnet, "qwen2": qwen2, "qwen3": qwen3, "reformer": reformer, "roberta": roberta,
+    "smollm3": smollm3, "t5": t5,
     "vit": vit, "whisper": whisper, "xlm": xlm, "xlm_roberta": roberta, "xlnet": xlnet,
 }  # fmt: skip

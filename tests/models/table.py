@@ -521,6 +521,11 @@ ROWS: dict[str, Row] = {
         endless=True, no_attention="the one without attention has none",
     ),
     "roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
+    "smollm3": Decoder(
+        fields={**LLAMA, "nope_interval": 2, "pad_token_id": 0}, head="causal_lm",
+        odd={**ODD_LLAMA, "rotated_layers": (0,), "use_window": True, "window": 2, "tie_word_embeddings": False},
+        endless=True, page={"pad_token_id": None, **OTHER_BASE},
+    ),
     "t5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}, endless=True),
     "transformer": Seq2Seq(fields=SEQ2SEQ, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3}),
     "transformer_xl": Decoder(
@@ -735,6 +740,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "roberta-share": ("seq2seq_lm", 153_654_873),
     "roberta2roberta": ("seq2seq_lm", 277_709_913),
     "smollm2-135m": ("causal_lm", 134_515_008),
+    "smollm3-3b": ("causal_lm", 3_075_098_624),
     "sutskever2014": ("seq2seq_lm", 546_226_000),
     "t5-11b": ("seq2seq_lm", 11_307_321_344),
     "t5-3b": ("seq2seq_lm", 2_851_598_336),

@@ -62,6 +62,13 @@ CASES = {
     "qwen2": ("qwen2", "Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
     "qwen2, tied": ("qwen2", "Qwen2", {"tie_word_embeddings": True}),
     "qwen3": ("qwen3", "Qwen3", {"head_dim": 10, "attention_bias": True}),
+    "smollm3": ("smollm3", "SmolLM3", {"no_rope_layer_interval": 2}),
+    "smollm3, odd": ("smollm3", "SmolLM3", {
+        "no_rope_layers": [0, 1, 0], "use_sliding_window": True, "sliding_window": 4, "attention_bias": True,
+        "mlp_bias": True, "tie_word_embeddings": False, "head_dim": 10}),
+    "smollm3, windows by name": ("smollm3", "SmolLM3", {
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"], "sliding_window": 3,
+        "rope_parameters": ROPES["yarn"]}),
     "olmo2": ("olmo2", "Olmo2", {}),
     "phi3": ("phi3", "Phi3", {"sliding_window": 4, "rope_parameters": {"partial_rotary_factor": 0.5, "rope_theta": 1e4,
                                                                        "rope_type": "default"}}),
