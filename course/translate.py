@@ -36,6 +36,8 @@ NUMBER = re.compile(r"[\d.,]+")
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
 PREDICTED = re.compile(r'\bpredicted\("([^"]+)"\)')
+OPAQUE = re.compile(r"```.*?```|<code>.*?</code>|`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\([^()\s]+\)", re.DOTALL)
+TIED_IN_FRENCH = re.compile(r"(?<=\S) (?=[:;!?](?:[\s<*_)|»\u00a0]|$))|(?<=\d) (?=%(?![\d(]))|(?<=«) | (?=»)")
 UNTRANSLATED = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
 
 
@@ -155,7 +157,9 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
     for text, (where, *_) in texts.items():
         if text not in have or not have[text].translated():
             yield where, f"{language}.po has no translation of {_short(text)}"
-        elif lost := Counter(UNTRANSLATED.findall(text)) - Counter(UNTRANSLATED.findall(have[text].msgstr)):
+        elif (translation := have[text].msgstr) != spaced(translation, language):
+            yield where, f"{language}.po has spaces that may break before a sign in {_short(text)}"
+        elif lost := Counter(UNTRANSLATED.findall(text)) - Counter(UNTRANSLATED.findall(translation)):
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates a text that the unit does not have (any more): {_short(text)}"
@@ -202,6 +206,22 @@ def _pattern(text: ast.JoinedStr) -> str:
     return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in text.values)
 
 
+def spaced(text: str, language: str) -> str:
+    """The text with its language's spaces: in French, those before `: ; ! ? %` and inside guillemets do not break.
+
+    Code, formulas and addresses keep theirs.
+    """
+    if language != "fr":
+        return text
+    parts, begin = [], 0
+    for found in [*OPAQUE.finditer(text), None]:
+        end = found.start() if found else len(text)
+        shown = "x" * min(begin, 1) + text[begin:end]  # a sign may stand right behind code
+        parts += [TIED_IN_FRENCH.sub("\u00a0", shown)[min(begin, 1) :], found[0] if found else ""]
+        begin = found.end() if found else end
+    return "".join(parts)
+
+
 def _short(text: str) -> str:
     return repr(text if len(text) < 50 else text[:49] + "…")
 
@@ -220,7 +240,7 @@ def update_verdicts(language: str) -> polib.POFile:
 
 
 def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
-    before = {entry.msgid: entry.msgstr for entry in catalogue(folder, language) or ()}
+    before = {entry.msgid: spaced(entry.msgstr, language) for entry in catalogue(folder, language) or ()}
     new = polib.POFile(wrapwidth=110)
     new.metadata = {"Language": language, "MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8",
                     "Content-Transfer-Encoding": "8bit"}  # fmt: skip

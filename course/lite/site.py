@@ -47,11 +47,11 @@ WORDS = {  # the second with the reason, which is in English
     ),
     "fr": (
         "> **Dans cet onglet.** Python s'exécute dans votre navigateur. **Check** pose ici, à côté de votre code, les "
-        "questions du correcteur : son verdict sert à s'exercer et n'est pas une note. Ce que vous rendez est noté "
-        "ailleurs, dans un bac à sable. Il n'y a pas de terminal : les commandes du texte (`tfkit get …`, "
+        "questions du correcteur : son verdict sert à s'exercer et n'est pas une note. Ce que vous rendez est noté "
+        "ailleurs, dans un bac à sable. Il n'y a pas de terminal : les commandes du texte (`tfkit get …`, "
         "`autograder …`) demandent un vrai laboratoire, comme les cellules qui chargent un modèle publié ou en "
         "entraînent un pendant des minutes.",
-        "> **Cet exercice demande le vrai laboratoire.** Le torch de cet onglet ne peut pas le vérifier : {why}. "
+        "> **Cet exercice demande le vrai laboratoire.** Le torch de cet onglet ne peut pas le vérifier : {why}. "
         "Lisez-le ici, écrivez-le, et vérifiez-le dans un laboratoire.",
     ),
 }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
 
 import autograder.feedback.translate as reader
 import course
+import tfkit_lab
 from autograder.corpus.judge import ask_reference, examine_answer
 from autograder.diagnosis.diagnose import diagnose, student_sentence, wrong_answers
 from autograder.exercises import registry
@@ -17,6 +20,7 @@ from course import lint, settings, translate
 from course.notebook import source_notebook
 
 UNIT = "02-masks"
+LOCALE = Path(tfkit_lab.__file__).parent / "locale"
 FRENCH = [folder for folder in course.units() if (folder / "locale" / "fr.po").exists()]
 
 
@@ -107,7 +111,8 @@ def test_an_update_keeps_what_is_said_and_drops_the_rest(folder):
     after = {entry.msgid: entry.msgstr for entry in translate.update(folder, "fr")}
     assert (
         after.pop("## 3 · All") == ""
-        and before.pop("## 3 · The decoder mask: both at once") == "## 3 · Le masque du décodeur : les deux à la fois"
+        and before.pop("## 3 · The decoder mask: both at once")
+        == "## 3 · Le masque du décodeur\u00a0: les deux à la fois"
     )
     assert after == before
     assert {entry.msgid: entry.msgstr for entry in catalogue(folder)} == {**before, "## 3 · All": ""}
@@ -199,3 +204,32 @@ def test_a_prediction_asks_and_is_compared_in_the_same_words(tmp_path):
     assert (
         '("le premier", "le deuxième", "le troisième")[weights.argmax()]' in compared and '"the first"' not in compared
     )
+
+
+def test_french_signs_do_not_begin_a_line():
+    for plain, tied in (
+        ("Un masque : vrai ?", "Un masque~: vrai~?"),
+        ("**Oui ?** et `a` ; 13 %, « bon »", "**Oui~?** et `a`~; 13~%, «~bon~»"),
+        ("`a ? b : c`, $x : y$, <code>x % 2 ; y</code> ?", "`a ? b : c`, $x : y$, <code>x % 2 ; y</code>~?"),
+        ("| :--- | ---: |", "| :--- | ---: |"),
+        ("%1 sur %2 %3 sont montrés", "%1 sur %2 %3 sont montrés"),
+    ):
+        assert translate.spaced(plain, "fr").replace("\u00a0", "~") == tied
+        assert translate.spaced(plain, "de") == plain
+
+
+def test_a_space_that_may_break_is_named_and_mended(folder):
+    path = folder / "locale/fr.po"
+    path.write_text(path.read_text().replace("causal\u00a0: ne pas", "causal : ne pas"))
+    assert [said for _, said in translate.faults(folder, "fr")] == [
+        "fr.po has spaces that may break before a sign in '## 1 · The causal mask: no looking ahead'"
+    ]
+    translate.update(folder, "fr")
+    assert list(translate.faults(folder, "fr")) == []
+
+
+def test_verdicts_and_the_lab_keep_french_spaces_too():
+    own = [entry.msgstr for entry in reader.catalogue(reader.OWN_FOLDER, "fr")]
+    lab = json.loads((LOCALE / "fr_FR/LC_MESSAGES/tfkit_lab.json").read_text("utf-8"))
+    texts = [*own, *(text for said in lab.values() if isinstance(said, list) for text in said)]
+    assert len(texts) > 1000 and [text for text in texts if translate.spaced(text, "fr") != text] == []

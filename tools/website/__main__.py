@@ -59,7 +59,7 @@ def contents(title: str, units: list[Unit], language: str) -> str:
         "Each unit is a notebook: read, predict, write the cell that is asked for, press **Check**. Here they are as a "
         "book, with what their cells show and without any solution; `make lab` opens them as a student sees them."
         if language == "en"
-        else "Chaque unité est un notebook : lire, prédire, écrire la cellule demandée, presser **Check**. Le code "
+        else "Chaque unité est un notebook : lire, prédire, écrire la cellule demandée, presser **Check**. Le code "
         "reste en anglais."
     )
     more = ["fr/index", "glossary"] if language == "en" else []

@@ -28,9 +28,9 @@ WORDS = {
     },
     "fr": {
         "exercise": "À vous", "check": "Dans le notebook, **Check** (ou `check(\"{id}\")`) dit ce qui est juste.",
-        "project": "Votre projet", "measured": "Aucune référence ne décide ici : le texte dit comment on mesure.",
+        "project": "Votre projet", "measured": "Aucune référence ne décide ici : le texte dit comment on mesure.",
         "predict": "Prédisez, avant de lire la suite", "shown": "Ce qui en sort", "code": "Le code ({lines} lignes)",
-        "task": "En quelques mots", "figure": "Une figure ; elle est décrite en mots plus bas",
+        "task": "En quelques mots", "figure": "Une figure ; elle est décrite en mots plus bas",
     },
 }  # fmt: skip
 

@@ -89,20 +89,20 @@ def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
     for said in (
         "pas encore juste",
         "0 sur 2",
-        "Encore à gagner : 2 sur 2",
+        "Encore à gagner\u00a0: 2 sur 2",
         "le résultat[0] en ligne 0, colonne 1 s&#x27;écarte de 2",
         "votre réponse",
     ):
         assert said in card
     assert (
-        "Déjà juste : gradients." in card
+        "Déjà juste\u00a0: gradients." in card
         and "not yet right" not in card
         and "Déjà juste" in verdict_text(VERDICT.as_json())
     )
     assert words.places("the result is a list where a tensor of shape [2, 3] is expected") == (
         "le résultat est une liste là où l'on attend un tenseur de forme [2, 3]"
     )
-    assert words.places("your code stopped: KeyError: {1}") == "votre code s'est arrêté : KeyError: {1}"
+    assert words.places("your code stopped: KeyError: {1}") == "votre code s'est arrêté\u00a0: KeyError: {1}"
     assert words.places("what it holds at [0] differs") == "what it holds at entry 0 differs"  # in one language
     monkeypatch.setenv("LANGUAGE", "en")
     assert "not yet right" in verdict_html(VERDICT)
@@ -131,4 +131,4 @@ def test_a_passed_card_says_in_french_what_was_not_run(monkeypatch):
     assert reason in verdict_html(verdict)
     monkeypatch.setenv("LANGUAGE", "fr")
     card = verdict_html(verdict)
-    assert "Pas exécuté ici : on a CUDA device (there is none)." in card and "Not run" not in card
+    assert "Pas exécuté ici\u00a0: on a CUDA device (there is none)." in card and "Not run" not in card

@@ -102,7 +102,7 @@ def test_a_french_reader_reads_french(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGUAGE", "fr")
     assert "Chasse aux fautes" in card.task_html(TASK) and "Le symptôme" in terminal.task_text(TASK)
     assert "(masks.causal, graine 3)" in terminal.task_text(TASK)
-    assert "Votre test : 1.4 sur 1.5 points" in terminal.verdict_text(VERDICT)
+    assert "Votre test\u00a0: 1.4 sur 1.5 points" in terminal.verdict_text(VERDICT)
     alone = VERDICT | {"sandbox": "subprocess"}
     assert "NON ISOLÉ" in terminal.verdict_text(alone) and "NON ISOLÉ" in card.verdict_html(alone)
     assert "fonctions ou classes de ce notebook" in notebook.NotebookHunt(TASK, [])._repr_html_()

@@ -148,4 +148,4 @@ def test_cards_and_results_speak_french(here, clock, monkeypatch):
     monkeypatch.setenv("LANGUAGE", "fr")
     found = opened(here, clock)
     assert found.answer(0, WRONG[found.cards[0].id])["told"].startswith("Pas cette fois. ")
-    assert "À relire : 03-c, « 1 · How »" in page.text(found)
+    assert "À relire\u00a0: 03-c, «\u00a01 · How\u00a0»" in page.text(found)
