@@ -76,6 +76,22 @@ test('Check before any cell was run brings the course into the tab, and what the
   await expect(page.locator('.jp-OutputArea-output').filter({ hasText: 'Traceback' })).toHaveCount(0);
 });
 
+test('from the first page to the first verdict, nothing in the cache', async ({ page }) => {
+  test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
+  const answer = right('masks.causal', 'lower_triangle');
+  await page.goto('/index.html');
+  const begin = Date.now();
+  await page.getByRole('link', { name: 'Start the course in this tab' }).click();
+  await page.waitForURL(/\/lab\//);
+  await page.goto('/lab/index.html?path=02-masks.ipynb');
+  await cell(page, 'def causal_mask').locator('.cm-content').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(answer);
+  await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
+  await expect(verdict(page)).toContainText('1 of 1 point');
+  console.log(`first verdict after ${((Date.now() - begin) / 1000).toFixed(1)} s`); // docs/lite.md has the figure
+});
+
 test('Check says in the tab what is wrong, then that it is right, for practice; widgets work', async ({ page }) => {
   test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
   await open(page, '02-masks');

@@ -31,6 +31,14 @@ def test_it_starts_the_course_and_fetches_nothing_from_elsewhere(tmp_path):
     assert "http" not in (tmp_path / "play.js").read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
 
 
+def test_the_lab_finds_its_settings_in_the_page_above_it(tmp_path):
+    """JupyterLite's config-utils.js parses this script of `index.html`, and a lab of a site without it stays empty."""
+    first_page.write_first_page(tmp_path)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    settings = re.findall(r'<script id="jupyter-config-data" type="application/json"[^>]*>(.*?)</script>', page)
+    assert [json.loads(text) for text in settings] == [{}]
+
+
 def test_the_first_page_of_a_french_course_is_french(tmp_path):
     page = first_page.HERE.joinpath("index.html").read_text(encoding="utf-8")
     assert [english for english in first_page.IN_FRENCH if page.count(english) != 1] == []
