@@ -157,7 +157,7 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
     for text, (where, *_) in texts.items():
         if text not in have or not have[text].translated():
             yield where, f"{language}.po has no translation of {_short(text)}"
-        elif (translation := have[text].msgstr) != spaced(translation, language):
+        elif (translation := have[text].msgstr) != tie_signs(translation, language):
             yield where, f"{language}.po has spaces that may break before a sign in {_short(text)}"
         elif lost := Counter(UNTRANSLATED.findall(text)) - Counter(UNTRANSLATED.findall(translation)):
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
@@ -206,8 +206,8 @@ def _pattern(text: ast.JoinedStr) -> str:
     return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in text.values)
 
 
-def spaced(text: str, language: str) -> str:
-    """The text with its language's spaces: in French, those before `: ; ! ? %` and inside guillemets do not break.
+def tie_signs(text: str, language: str) -> str:
+    """Gives a text the spaces of its language: in French, those before `: ; ! ? %` and inside guillemets do not break.
 
     Code, formulas and addresses keep theirs.
     """
@@ -240,7 +240,7 @@ def update_verdicts(language: str) -> polib.POFile:
 
 
 def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
-    before = {entry.msgid: spaced(entry.msgstr, language) for entry in catalogue(folder, language) or ()}
+    before = {entry.msgid: tie_signs(entry.msgstr, language) for entry in catalogue(folder, language) or ()}
     new = polib.POFile(wrapwidth=110)
     new.metadata = {"Language": language, "MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8",
                     "Content-Transfer-Encoding": "8bit"}  # fmt: skip

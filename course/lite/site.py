@@ -30,7 +30,8 @@ from tfkit_course import install
 from tfkit_lab import course, family
 
 PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml", "fsrs")
-FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
+# matplotlib is not among them: the kernel fetches it with the first cell that imports it, and a verdict needs none
+FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "typing-extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 # they need a server
 DISABLED = ("@jupyter/nbgrader", "jupyterlab-jupytext", "@tfkit/lab:instructor")

@@ -214,8 +214,8 @@ def test_french_signs_do_not_begin_a_line():
         ("| :--- | ---: |", "| :--- | ---: |"),
         ("%1 sur %2 %3 sont montrés", "%1 sur %2 %3 sont montrés"),
     ):
-        assert translate.spaced(plain, "fr").replace("\u00a0", "~") == tied
-        assert translate.spaced(plain, "de") == plain
+        assert translate.tie_signs(plain, "fr").replace("\u00a0", "~") == tied
+        assert translate.tie_signs(plain, "de") == plain
 
 
 def test_a_space_that_may_break_is_named_and_mended(folder):
@@ -232,4 +232,4 @@ def test_verdicts_and_the_lab_keep_french_spaces_too():
     own = [entry.msgstr for entry in reader.catalogue(reader.OWN_FOLDER, "fr")]
     lab = json.loads((LOCALE / "fr_FR/LC_MESSAGES/tfkit_lab.json").read_text("utf-8"))
     texts = [*own, *(text for said in lab.values() if isinstance(said, list) for text in said)]
-    assert len(texts) > 1000 and [text for text in texts if translate.spaced(text, "fr") != text] == []
+    assert len(texts) > 1000 and [text for text in texts if translate.tie_signs(text, "fr") != text] == []
