@@ -2,8 +2,8 @@
 
 Adds to Llama: every fourth layer rotates neither queries nor keys, so that it knows no positions beyond what is earlier
 (NoPE, Kazemnejad et al. 2023, arXiv:2305.19466; as one layer in four: Yang et al. 2025, arXiv:2501.18795); tied
-embeddings. Left out: sliding windows in those layers, which the published model does not use, and the scaling of RoPE for
-texts beyond 64k tokens (YaRN), which is in tfkit.nn.rope.
+embeddings. Left out: sliding windows in those layers, which the published model does not use, and the scaling of RoPE
+for texts beyond 64k tokens (YaRN), which is in tfkit.nn.rope.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = E / H, V = vocab_size.
 """
