@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import os
 import re
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -202,20 +204,28 @@ def describe_gpu(setup: Setup) -> Values:
 
 
 def run_tests(paths: tuple[str, ...], chosen: tuple[str, str], setup: Setup) -> Values:
-    """Runs pytest on the GPU -> its closing line; an error if tests fail. With --tiny they are only collected.
+    """Runs pytest on the GPU, in several processes -> its closing line; an error if tests fail. With --tiny they are
+    only collected.
 
     chosen: a pytest option and its value, ("-m", "gpu")"""
     if not (ROOT / paths[0]).exists():
         raise FileNotFoundError(f"{paths[0]} is missing: run this from a clone of the repository")
-    options = ["--collect-only"] if setup.tiny else []
+    options = ["--collect-only"] if setup.tiny else in_processes(os.cpu_count() or 1)
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *chosen, *options]
-    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True)
+    alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # a test has a core and its box another one
+    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True, env=alone)
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     closing = lines[-1] if lines else done.stderr.strip()[-160:]
     if done.returncode != 0:
         broken = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
         raise RuntimeError(f"{closing}: {'; '.join(broken[:3])}")
     return {"measured": closing.strip("= "), "unit": "tests"}
+
+
+def in_processes(cores: int) -> list[str]:
+    """pytest's options for tests that share one card: a process for two cores, since a test's box computes as well"""
+    count = min(cores // 2, MOST_PROCESSES)
+    return ["-n", str(count), "--dist", "worksteal"] if count > 1 and find_spec("xdist") else []
 
 
 def run_doctor(setup: Setup) -> Values:
@@ -227,6 +237,7 @@ def run_doctor(setup: Setup) -> Values:
     return {"measured": found[1], "unit": ""}
 
 
+MOST_PROCESSES = 8  # each holds a CUDA context, and so does its box
 LAWS = ("tests/models/test_devices.py", "tests/train/test_throughput.py")
 
 

@@ -1,7 +1,10 @@
 """`make gpu` as it can be tried without a card: tiny models on the CPU, and how results are kept."""
 
 import json
+import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 import torch
 
 import tfkit
+from autograder.exercises import registry
 from bench import gpu, gpu_cases, gpu_lease
 from bench.gpu_cases import BenchmarkCase, Setup
 from tfkit.hub.loading import shapes_only
@@ -291,6 +295,18 @@ def test_what_was_not_done_in_its_time_is_asked_again_in_the_next_lease(tmp_path
     run(tmp_path, "--lease", "1")
     assert ran == ["copy", "b"]  # what failed for another reason waits for --retry
     assert json.loads((tmp_path / "tiny" / "results.json").read_text())["left"] == []
+
+
+def test_tests_on_a_card_share_its_cores_between_processes_and_boxes():
+    assert gpu_cases.in_processes(16) == ["-n", "8", "--dist", "worksteal"] == gpu_cases.in_processes(64)
+    assert gpu_cases.in_processes(2) == gpu_cases.in_processes(1) == []
+
+
+def test_boxes_on_a_card_judge_a_right_and_a_wrong_answer_of_every_exercise():
+    command = ["-q", "--collect-only", "-m", "gpu and not slow", "-p", "no:cacheprovider", *gpu_cases.ANSWERS]
+    done = subprocess.run([sys.executable, "-m", "pytest", *command], cwd=ROOT, capture_output=True, text=True)
+    asked = set(re.findall(r"in_a_box_on_the_card\[(.+)-(right|wrong)\]", done.stdout))
+    assert asked == {(exercise.id, kind) for exercise in registry.exercises() for kind in ("right", "wrong")}, done
 
 
 def test_every_wanted_case_exists():
