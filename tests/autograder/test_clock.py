@@ -1,14 +1,17 @@
 """The clock of `speed`: who is as fast as the reference passes, who is not fails, and a doubt costs nothing."""
 
 import math
+import sys
 
 import pytest
 
+from autograder.api import Exercise
 from autograder.checks import Case, speed
 from autograder.checks.clock import UNASKED, BoxClock, Timing, clock_of
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import NotRun, examine
 from autograder.checks.properties.speed import verdict_of
+from autograder.grade import run
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
 from autograder.sandbox.client import Cell, SandboxClient
@@ -180,3 +183,49 @@ def test_a_limit_that_cannot_be_told_is_refused(how, said):
 def test_a_reference_too_quick_to_be_timed_is_the_authors_mistake():
     with pytest.raises(ValueError, match="draw larger inputs in the case of `speed`"):
         boxed(choose(), REFERENCE, case=tiny)
+
+
+OWN_CHECKS = """
+from autograder.checks import Case, function, speed
+
+def scores():
+    def cases(draw):
+        yield Case("scores", (draw.normal(2, 3), draw.normal(3, 4)))
+
+    def long(draw):
+        return Case("scores", (draw.normal(512, 512), 0.05 * draw.normal(512, 512)), length=512, amplify=4.0)
+
+    return [*function(cases), speed(long, "one product does for all rows", at_most=3.0)]
+"""
+
+
+@pytest.fixture
+def own_exercise(tmp_path, monkeypatch):
+    """An instructor's exercise with the check of docs/units.md, found like any other."""
+    (tmp_path / "checks.py").write_text(OWN_CHECKS)
+    (tmp_path / "own_scores.py").write_text(REFERENCE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for module in ("own_scores", "autograder_unit_91_own_checks"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    yield Exercise(
+        id="own.scores",
+        unit="91-own",
+        title="Scores",
+        symbols=("scores",),
+        references=("own_scores:scores",),
+        checks="scores",
+        folder=tmp_path,
+    )
+    for module in ("own_scores", "autograder_unit_91_own_checks"):
+        sys.modules.pop(module, None)
+
+
+def test_an_instructors_own_exercise_is_judged_by_it(own_exercise):
+    """The slow answer loses the points of its time alone, and reads the sentence."""
+    quick, slow = (run.grade_source(own_exercise, text, backend=choose(), seed=3) for text in (REFERENCE, SLOW))
+    assert quick.status == "passed" and quick.score == quick.max_score
+    lost = [check for check in slow.checks if check.status == "failed"]
+    assert [check.name for check in lost] == ["speed"] and lost[0].message.startswith(
+        "one product does for all rows (it takes"
+    )
+    assert 0 < slow.score < slow.max_score
