@@ -94,7 +94,7 @@ nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
 
-fuzz-models: setup  ## random configurations of 50 architectures, live against transformers: ARCH="bert t5", SEED=0, CASES=20 of each
+fuzz-models: setup  ## random configurations of 49 architectures, live against transformers: ARCH="bert t5", SEED=0, CASES=20 of each
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz_models $(ARCH) --seed $(or $(SEED),0) --cases $(or $(CASES),20)
 
 test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… or WHEEL_TORCH=default for checks on 3.13 too)
@@ -135,20 +135,25 @@ site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as p
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api
 
-bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
+bench: bench-models bench-tokens bench-grading bench-widgets  ## ratios to transformers, llama.cpp and stock nbgrader, the widgets; rewrites docs/benchmarks*.md; RESUME=1: goes on where it was cut short
 
 bench-models: setup
-	@$(BIN)/python -m bench.models --write docs/benchmarks.md
+	@$(BIN)/python -m bench.models --write docs/benchmarks.md $(if $(RESUME),--resume)
 
-bench-tokens: setup  ## prints a token's time against reading its weights once (minutes; writes no page, and so is not in `bench`); beside llama.cpp where xllamacpp is installed
-	@$(BIN)/python -m bench.tokens --compile
+# llama.cpp as a wheel
+$(STAMP)/llama: $(STAMP)/packages
+	@$(BIN)/pip install -q -c constraints.txt xllamacpp==2026.10.11549
+	@touch $@
+
+bench-tokens: setup $(STAMP)/llama  ## a token's time against reading its weights once, beside llama.cpp
+	@OMP_NUM_THREADS=1 $(BIN)/python -m bench.tokens --compile --write docs/benchmarks.md $(if $(RESUME),--resume)
 
 $(STAMP)/otter: $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt otter-grader==7.0.0
 	@touch $@
 
 bench-grading: setup $(STAMP)/otter
-	@$(BIN)/python -m bench.grading --write docs/benchmarks-grading.md
+	@$(BIN)/python -m bench.grading --write docs/benchmarks-grading.md $(if $(RESUME),--resume)
 
 bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \

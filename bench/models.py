@@ -352,6 +352,17 @@ def with_other_sections(new: str, file: Path) -> str:
     return "\n\n".join([new.strip(), *(part for part in sections if part.partition("\n")[0] not in written)]) + "\n"
 
 
+def with_section(file: Path, section: str) -> str:
+    """The file with this section in place of the one of the same heading, or at its end."""
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    parts = re.split(r"^(?=## )", old, flags=re.MULTILINE)
+    heading = section.partition("\n")[0]
+    at = [place for place, part in enumerate(parts) if part.partition("\n")[0] == heading]
+    place = at[0] if at else len(parts)
+    kept = [part.strip() for part in (*parts[:place], section, *parts[place + 1 :])]
+    return "\n\n".join(part for part in kept if part) + "\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns 1 if the two sides disagree."""
     parser = argparse.ArgumentParser(prog="python -m bench.models", description=(__doc__ or "").split("\n")[0])

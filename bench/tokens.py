@@ -7,15 +7,23 @@ that of adding up the bytes of all weights that a step needs as float32 numbers,
 random; times are CPU milliseconds, the best of several turns, in which all columns take part one after the other. With
 --compile there are two compiled columns, of which "inductor alone" has PyTorch's own products. Where xllamacpp is
 installed, llama.cpp takes part; its Q8_0 rounds the activations to int8 as well, which is other work than tfkit's int8.
+Each size is stored as soon as it is measured, and --resume skips those that are there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
+import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,7 +32,7 @@ from torch import Tensor
 import tfkit
 from bench import llama_cpp
 from bench.gpu_cases import is_read
-from bench.models import pair
+from bench.models import pair, with_section
 from bench.rows import PUBLISHED, BenchmarkRow
 from tfkit.nn.int8 import Int8Weight
 
@@ -38,6 +46,8 @@ SIZES = [
     *(row for row in PUBLISHED if row.generates),
 ]
 PROMPT = 32
+HEADING = "## A token at published sizes"
+HEAD = "| a token | ms | over reading its weights once | over reading those of float32 |\n|---|---:|---:|---:|"
 
 
 def cpu_seconds(run: Callable[[], Any]) -> float:
@@ -125,6 +135,49 @@ def lines(name: str, found: dict[str, float]) -> list[str]:
     return made
 
 
+def environment(compile: bool, turns: int, new: int) -> dict[str, Any]:
+    """What figures depend on; stored figures of another environment are measured again."""
+    return {
+        "torch": torch.__version__,
+        "llama.cpp": version("xllamacpp") if find_spec("xllamacpp") else None,
+        "threads": torch.get_num_threads(),
+        "compile": compile,
+        "turns": turns,
+        "tokens": new,
+    }
+
+
+def saved(file: Path, here: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Name → what was stored of a size in this environment, the last of several."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    return {line["name"]: line for line in lines if line["here"] == here}
+
+
+def timed_size(row: BenchmarkRow, here: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a size, how long they took, and how busy the machine was."""
+    began = time.monotonic()
+    found = measure(row, here["turns"], here["tokens"], here["compile"])
+    load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None  # not on Windows
+    return {"name": row.name, "here": here, "found": found, "seconds": round(time.monotonic() - began), "load": load}
+
+
+def section(kept: list[dict[str, Any]], here: dict[str, Any]) -> str:
+    """The section of docs/benchmarks.md."""
+    took = ", ".join(f"{one['name']} {one['seconds']} s at load {one['load']}" for one in kept)
+    llama = f"llama.cpp by xllamacpp {here['llama.cpp']}" if here["llama.cpp"] else "llama.cpp is not installed"
+    rows = [line for one in kept for line in lines(one["name"], one["found"])]
+    return f"""{HEADING}
+
+Written by `make bench-tokens` on {date.today()}: torch {here["torch"]}, {llama}, {here["threads"]} threads,
+{platform.machine()} CPU. One row, random weights, CPU milliseconds for a token after {PROMPT}, the best of
+{here["turns"]} turns of {here["tokens"]} tokens, in which all lines of a size take part one after the other.
+llama.cpp's Q8_0 rounds activations to int8 too, tfkit's int8 does not. Measuring took {took}.
+
+{HEAD}
+{chr(10).join(rows)}
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each size as soon as it is measured, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
@@ -138,18 +191,35 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--tokens", type=int, default=12, help="tokens of each measurement (default: %(default)s)")
     parser.add_argument("--compile", action="store_true", help="also with compiled steps")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the section with these sizes on this page")
+    parser.add_argument(
+        "--kept",
+        type=Path,
+        metavar="FILE",
+        default=Path("build/bench-tokens.jsonl"),
+        help="store each size here as soon as it is measured (default: %(default)s)",
+    )
+    parser.add_argument("--resume", action="store_true", help="skip sizes that are stored already")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in SIZES}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
-    print(
-        "| a token | ms | over reading its weights once | over reading those of float32 |\n|---|---:|---:|---:|",
-        flush=True,
-    )
-    for row in SIZES:
-        if not options.names or row.name in options.names:
-            print("\n".join(lines(row.name, measure(row, options.turns, options.tokens, options.compile))), flush=True)
-    if hasattr(os, "getloadavg"):  # not on Windows
-        print(f"load {os.getloadavg()[1]:.0f}")
+    here = environment(options.compile, options.turns, options.tokens)
+    if not options.resume:
+        options.kept.unlink(missing_ok=True)
+    kept = saved(options.kept, here)
+    rows = [row for row in SIZES if not options.names or row.name in options.names]
+    print(HEAD, flush=True)
+    for row in rows:
+        if row.name not in kept:
+            kept[row.name] = timed_size(row, here)
+            options.kept.parent.mkdir(parents=True, exist_ok=True)
+            with options.kept.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(kept[row.name]) + "\n")
+            print(f"  {row.name}: {kept[row.name]['seconds']} s", file=sys.stderr)
+        print("\n".join(lines(row.name, kept[row.name]["found"])), flush=True)
+    if options.write:
+        text = section([kept[row.name] for row in rows], here)
+        options.write.write_text(with_section(options.write, text), encoding="utf-8")
     return 0
 
 

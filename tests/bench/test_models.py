@@ -285,6 +285,33 @@ def test_a_token_is_measured_against_the_reading_of_what_it_reads():
         tokens.main(["bert-base-uncased"])
 
 
+def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def figures(row, turns, new, compile=False):
+        asked.append(row.name)
+        return {"reading, float32": 2.0, "tfkit, float32": 3.0}
+
+    monkeypatch.setattr(tokens, "measure", figures)
+    file, kept = tmp_path / "benchmarks.md", tmp_path / "kept.jsonl"
+    file.write_text(f"# Benchmarks\n\nText.\n\n{tokens.HEADING}\n\nold\n\n## Loading\n\nkept\n", encoding="utf-8")
+    common = ["--kept", str(kept), "--write", str(file)]
+    assert tokens.main(["smollm2-135m", *common]) == 0 == tokens.main(["smollm2-135m", "gpt2", "--resume", *common])
+    assert asked == ["smollm2-135m", "gpt2"]
+    page = file.read_text(encoding="utf-8")
+    assert "| smollm2-135m, tfkit, float32 | 3.0 | 1.50 | 1.50 |" in page and "| gpt2, tfkit, float32 |" in page
+    assert page.startswith("# Benchmarks\n\nText.\n") and page.endswith("## Loading\n\nkept\n") and "old" not in page
+    tokens.main(["gpt2", "--tokens", "5", "--resume", *common])  # other figures than those that are stored
+    assert asked == ["smollm2-135m", "gpt2", "gpt2"] and "smollm2" not in file.read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+def test_a_section_that_a_page_has_not_is_put_at_its_end(tmp_path):
+    file = tmp_path / "page.md"
+    file.write_text("# Page\n\n## One\n\n1\n", encoding="utf-8")
+    assert bench.with_section(file, "## Two\n\n2\n") == "# Page\n\n## One\n\n1\n\n## Two\n\n2\n"
+
+
 def test_transformer_xl_is_measured_in_two_processes(monkeypatch, tmp_path, capsys):
     """tfkit stands for transformers: an older transformers is installed only for the measurement."""
     model = tfkit.from_config("transformer_xl", head="causal_lm", vocab_size=4000, cutoffs=(1000, 2000), div_val=2,
