@@ -1,4 +1,5 @@
 /** The next word: bars of the distribution, and the sliders that bend it. */
+import { decimal } from '../shared/language';
 import { h } from '../widgets/dom';
 import { translated } from '../widgets/words';
 import { distribution, ICandidate, ISampling, sample } from './sampling';
@@ -27,7 +28,7 @@ const SLIDERS: ISlider[] = [
     name: 'temperature',
     label: () => translated('Temperature'),
     values: Array.from({ length: 41 }, (_, at) => at / 20),
-    text: value => value.toFixed(2)
+    text: value => decimal(value, 2)
   },
   {
     name: 'topK',
@@ -39,7 +40,7 @@ const SLIDERS: ISlider[] = [
     name: 'topP',
     label: () => 'Top-p',
     values: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1],
-    text: value => value.toFixed(2)
+    text: value => decimal(value, 2)
   }
 ];
 

@@ -1,4 +1,5 @@
 /** What the parts of the page share. */
+import { decimal } from '../shared/language';
 import { visibleToken } from '../widgets/dom';
 import { translated } from '../widgets/words';
 import { ISampling } from './sampling';
@@ -33,7 +34,7 @@ export const SAMPLING: ISampling = { temperature: 1, topK: 0, topP: 1 };
 export const word = (token: string): string => visibleToken(token.replace(/^ (?=\S)/, ''));
 
 export const percent = (p: number): string =>
-  (p >= 0.995 ? '100' : p < 0.095 ? (100 * p).toFixed(1) : (100 * p).toFixed(0)) + ' %';
+  (p >= 0.995 ? '100' : p < 0.095 ? decimal(100 * p, 1) : decimal(100 * p, 0)) + ' %';
 
 /** A token that may come next, as it is shown: the start of a text is the end of the one before it. */
 export const nextWord = (token: number, decode: Decode): string =>

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { languageOf, sayLanguage, writtenIn } from './language';
+import { decimal, languageOf, sayLanguage, writtenIn } from './language';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -20,4 +20,17 @@ it('a lesson is in the language of its metadata, English without one', () => {
     null,
     null
   ]);
+});
+
+it('numbers have a comma where the reader’s language has one, and no more digits than asked for', () => {
+  vi.spyOn(navigator, 'languages', 'get').mockReturnValue([]);
+  sayLanguage({ languageCode: 'fr_FR' });
+  expect([decimal(0.5, 2), decimal(1.25, 0, 2), decimal(3, 0, 2), decimal(1234.5, 1)]).toEqual([
+    '0,50',
+    '1,25',
+    '3',
+    '1234,5'
+  ]);
+  sayLanguage(null);
+  expect([decimal(0.5, 2), decimal(-0.25, 2)]).toEqual(['0.50', '-0.25']);
 });

@@ -13,6 +13,14 @@ export function writtenIn(): string {
   return navigator.languages.find(one => one.split('-')[0] === wanted) ?? language;
 }
 
+/** A number with `least` to `most` digits after the point, or after the comma where the reader's language has one. */
+export const decimal = (value: number, least: number, most = least): string =>
+  value.toLocaleString(writtenIn(), {
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+    useGrouping: false
+  });
+
 /** The language of a notebook's texts, from its metadata `tfkit`; null if it is not the course's. */
 export function languageOf(metadata: unknown): string | null {
   const { unit, language } = (metadata ?? {}) as { unit?: unknown; language?: unknown };

@@ -1,5 +1,6 @@
 /** Item analysis of an assignment: which check separates strong from weak, and what it earns. Loaded when it is opened. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { decimal } from '../../shared/language';
 import { h, tableHead } from '../../widgets/dom';
 import { saveFile } from '../../widgets/file';
 import { outcomeBar } from './live';
@@ -37,7 +38,7 @@ export function separates(discrimination: number | null, trans: TranslationBundl
   }
   const words =
     discrimination < 0 ? trans.__('against the rest') : discrimination < 0.2 ? trans.__('hardly') : trans.__('well');
-  return `${words} (${discrimination.toFixed(2).replace('-', '−')})`;
+  return `${words} (${decimal(discrimination, 2).replace('-', '−')})`;
 }
 
 function checksTable(one: IAssignment, checks: readonly ICheckItem[], trans: TranslationBundle): HTMLElement {
@@ -47,7 +48,7 @@ function checksTable(one: IAssignment, checks: readonly ICheckItem[], trans: Tra
     const isFirst = checks[i - 1]?.exercise !== item.exercise;
     const title = one.titles[item.exercise] ?? item.exercise;
     const weak = item.discrimination !== null && item.discrimination < 0.2;
-    const earned = item.of ? trans.__('%1 of %2', item.earned.toFixed(2), item.of.toFixed(2)) : '–';
+    const earned = item.of ? trans.__('%1 of %2', decimal(item.earned, 2), decimal(item.of, 2)) : '–';
     const cells = [trans.__('%1 of %2', item.passed, run), earned].map(text => h('td', {}, text));
     const power = h('td', { className: weak ? 'tfkit-mod-weak' : '' }, separates(item.discrimination, trans));
     const head = h('th', { scope: 'row' }, h('span', { className: isFirst ? '' : 'tfkit-Hidden' }, title));

@@ -1,4 +1,5 @@
 /** What the parts of the class page share: the words for a misconception, and how dates and points are written. */
+import { decimal } from '../../shared/language';
 
 /** A misconception in words, with the lines of an answer that has it; no line of it is a student's. */
 export interface IMistake {
@@ -12,7 +13,7 @@ export interface IMistake {
 export type ShowToAll = (mistake: IMistake, exercise: string) => void;
 
 /** A number of points: at most two digits after the point, and none where they are nought. */
-export const points = (value: number): string => String(Number(value.toFixed(2)));
+export const points = (value: number): string => decimal(value, 0, 2);
 
 /** A day and a time in the lab's language. */
 export const when = (at: string, language: string): string =>
