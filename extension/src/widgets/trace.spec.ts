@@ -20,6 +20,7 @@ import {
 } from './trace';
 import { paint, rowTable } from './heatmap';
 import { faded, palette } from './palette';
+import { hypotheses } from './tree';
 
 // The same files that the Python side validates.
 const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/extension/golden/${name}.json`, 'utf-8'));
@@ -144,10 +145,20 @@ describe('the tree', () => {
     expect(Math.max(...visibleNodes(trace, 1).map(n => n.step))).toBe(2);
   });
 
-  it('drops the oldest columns when it grows beyond its budget', () => {
+  it('keeps of the oldest columns only what leads on, when it grows beyond its budget', () => {
     const shown = visibleNodes(trace, 5, 12);
-    expect(shown.length).toBeLessThanOrEqual(12);
-    expect(Math.min(...shown.map(n => n.step))).toBeGreaterThan(0);
+    expect(shown.length).toBeLessThan(visibleNodes(trace, 5).length);
+    const ids = new Set(shown.map(n => n.id));
+    expect(shown.filter(n => n.parent >= 0 && !ids.has(n.parent))).toEqual([]); // no fragment
+  });
+
+  it('has the hypothesis that becomes the result at each step, even after its end', () => {
+    const short = { ...trace, path: trace.path.slice(0, 3) };
+    for (let step = 0; step < trace.steps.length; step++) {
+      const ids = visibleNodes(short, step, 4).map(n => n.id);
+      expect(ids).toEqual(expect.arrayContaining(short.path.slice(0, step + 2)));
+      expect(hypotheses(short, step).textContent).toContain('the result');
+    }
   });
 
   it('gives every node a place of its own', () => {

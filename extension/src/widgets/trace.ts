@@ -147,16 +147,29 @@ export interface IPlaced {
   y: number; // row
 }
 
-/** Nodes of the tree to draw at a step: recent columns only, as many as fit the budget, nothing of the future. */
+/**
+ * Nodes of the tree to draw at a step: all of recent columns, as many as fit the budget, and nothing of the future. Of older columns, those that
+ * lead to a node of these or to the result, so that the tree is whole and the result's hypothesis in it, even if it ended long ago.
+ */
 export function visibleNodes(trace: ITrace, step: number, budget = 160): INode[] {
   const past = trace.nodes.filter(n => n.step <= step + 1);
-  for (let from = 0; ; from++) {
-    const shown = past.filter(n => n.step >= from);
-    if (shown.length <= budget || from >= step) {
-      return shown;
+  let from = 0;
+  while (from < step && past.filter(n => n.step >= from).length > budget) {
+    from++;
+  }
+  const shown = new Set(past.filter(n => n.step >= from).map(n => n.id));
+  const best = newestOfResult(trace, step);
+  for (const id of [...shown, ...(best === undefined ? [] : [best])]) {
+    for (let at = id; at >= 0 && !(at !== id && shown.has(at)); at = trace.nodes[at].parent) {
+      shown.add(at);
     }
   }
+  return past.filter(n => shown.has(n.id));
 }
+
+/** The last node of the result's path that exists at a step. */
+export const newestOfResult = (trace: ITrace, step: number): number | undefined =>
+  trace.path.filter(id => trace.nodes[id].step <= step + 1).pop();
 
 /** A tidy tree: leaves on rows of their own, a parent in the middle of its children. */
 export function layout(nodes: INode[]): IPlaced[] {

@@ -1,7 +1,7 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
 import { clipped, h, visibleToken, svg, tableHead } from './dom';
 import { markToken } from './highlight';
-import { INode, IPlaced, ITrace, layout, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
+import { INode, IPlaced, ITrace, layout, newestOfResult, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
 import { translated } from './words';
 
 const LETTER = 6.7; // width of a letter in pixels
@@ -162,11 +162,13 @@ function formula(trace: ITrace): string {
   return typeof penalty === 'number' ? `; score = Σ log p / tokens^${penalty}` : '';
 }
 
-/** The hypotheses a step kept and finished, with their scores. */
+/** The hypothesis of the result, and those that a step kept and finished, with their scores. */
 export function hypotheses(trace: ITrace, step: number): HTMLElement {
   const now = trace.steps[step];
   const body = h('tbody');
-  for (const id of new Set([...now.chosen, ...now.finished])) {
+  const result = newestOfResult(trace, step);
+  const first = result === undefined ? [] : [result];
+  for (const id of new Set([...first, ...now.chosen, ...now.finished])) {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(visibleToken).join(' ');
     const [total, length] = sumLogProbs(trace, id);
@@ -174,7 +176,8 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
       total.toFixed(3),
       String(length),
       node.score.toFixed(3),
-      now.finished.includes(id) ? translated('finished') : translated('kept')
+      (now.finished.includes(id) || node.state === 'finished' ? translated('finished') : translated('kept')) +
+        (id === result ? ` · ${translated('the result')}` : '')
     ];
     const group = node.told?.group;
     body.append(
