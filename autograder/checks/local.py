@@ -18,6 +18,7 @@ from autograder.sandbox.client import StudentError
 from autograder.sandbox.inside.agent import leaves, vector_jacobian_products
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
+ATOMS = (Tensor, int, float, str, type(None))  # of arguments that hold nothing else
 LEAF_BYTES = 64  # bytes that a number, a word or a tensor's header takes in a frame
 
 
@@ -213,6 +214,10 @@ def _as_student_error() -> Iterator[None]:
 
 def _copied(tree: Any) -> Any:
     """Tensors as copies, and handles as the objects behind them."""
+    if type(tree) is dict and not tree:
+        return {}
+    if type(tree) is tuple and all(isinstance(leaf, ATOMS) for leaf in tree):  # nearly all arguments, at little cost
+        return tuple(leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for leaf in tree)
     return _unwrapped(_with_own_tensors(tree))
 
 
@@ -229,4 +234,6 @@ def _unwrapped(tree: Any) -> Any:
 def _detached(tree: Any) -> Any:
     """The value as a box would send it, without its autograd history."""
     _record_size(tree)
+    if isinstance(tree, Tensor):
+        return tree.detach()
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)

@@ -22,6 +22,7 @@ MULTIPLICATIONS, LINES = 10_000, 50
 LEAST_UNITS = 10  # units of a call that does nothing
 UNITS_OF_CODE = 1.0  # of a character of two programs that are merged
 UNITS_OF_MUTANT = 50.0  # of a change of one definition, which is compiled
+LOOK_EVERY = 32  # questions whether to go on for one look at the clock, which takes as long as a small answer
 GUARD_S = 20.0  # processor time, which only code that hardly ends reaches: many times what the units take
 
 
@@ -36,12 +37,15 @@ class ComputeBudget:
     def refill(self, units: int) -> None:
         """As many units as this from now on, for another search with the same questions."""
         self.units = self.left = float(units)
-        self._end = time.thread_time() + GUARD_S
+        self._end, self._asked_for_time, self._late = time.thread_time() + GUARD_S, 0, False
 
     @property
     def may_go_on(self) -> bool:
         """Whether more may be tried."""
-        return self.left > 0 and time.thread_time() < self._end
+        if self._asked_for_time % LOOK_EVERY == 0:
+            self._late = time.thread_time() >= self._end
+        self._asked_for_time += 1
+        return self.left > 0 and not self._late
 
     @cached_property
     def units_of_call(self) -> float:

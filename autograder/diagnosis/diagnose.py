@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from autograder.api import BESIDES, SEPARATOR, UNCOMPARED, Exercise
@@ -112,6 +112,11 @@ REST: dict[str | None, str] = {
 }
 
 
+# at edges, and in gradients, one mistake can have the effects of two: the second one's sentence need not be true
+MAY_FOLLOW = ("gradients", "edges")
+AS_IF = "What else fails is as if the following were true; the first mistake may be its cause. {sentence}"
+
+
 def _with_the_rest(
     exercise: Exercise, found: Misconception, findings: Sequence[Finding], known: list[Answer]
 ) -> Misconception:
@@ -126,8 +131,16 @@ def _with_the_rest(
             second = next((one for one in known if one != mistake and _gives_alone(one, finding, alike)), None)
             if second or REST[finding.check.property]:
                 told = say(REST[finding.check.property], message=finding.message.rstrip("."))
-                return with_second(exercise, mistake, second or told)
+                made = with_second(exercise, mistake, second or told)
+                return _as_if(made) if second and finding.check.property in MAY_FOLLOW else made
     return found
+
+
+def _as_if(found: Misconception) -> Misconception:
+    """The same two mistakes, the second of which is told as what the code does."""
+    besides = f"\n\n{say(BESIDES)} "
+    first, _, second = found.hint.partition(besides)
+    return replace(found, hint=besides.join((first, say(AS_IF, sentence=second))))
 
 
 def with_second(exercise: Exercise, mistake: Answer, second: Answer | str) -> Misconception:

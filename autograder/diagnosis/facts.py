@@ -187,9 +187,10 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
             if where:
                 return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
                            where=where, name=name)  # fmt: skip
-            return say("Your result depends on entries of {name} that should not affect it.", name=name)
+            return say("Your result has a gradient for entries of {name} for which the right one has none.", name=name)
         if less and not more:
-            return say("Your result does not depend on some entries of {name}, although it should.", name=name)
+            text = "Some entries of {name} get no gradient from your result, although they should: does it use them?"
+            return say(text, name=name)
         return None  # both: other values switch other units of a ReLU off, whatever is wrong
     return None
 
@@ -379,18 +380,26 @@ def _flat(value: Tensor, axis: int) -> bool:
     return bool((value - middle).abs().max() <= CLOSE * max(1e-6, float(value.abs().max())))
 
 
+def _varies(value: Tensor) -> bool:
+    """Whether its numbers clearly differ from one another."""
+    return bool(value.max() - value.min() > CLOSE * max(1e-6, float(value.abs().max())))
+
+
 def _one(value: Tensor, axis: int) -> bool:
     """Whether there is only one vector along this axis, of which no two can differ."""
     return value.dim() < 1 or value.numel() == value.shape[axis]
 
 
 def _off_along(axis: int, differ: bool) -> Rule:
-    """Whether each vector along the axis is off by one number; `differ`: the rule speaks of several vectors."""
+    """Whether each vector along the axis is off by one number; `differ`: the rule says that these numbers differ."""
 
     def rule(expected: Tensor, actual: Tensor) -> bool | None:
-        if expected.dim() < -axis or not _flat(actual - expected, axis):
+        off = actual - expected
+        if expected.dim() < -axis or not _flat(off, axis):
             return False
-        return None if expected.shape[axis] < 2 or (differ and _one(expected, axis)) else True
+        if differ and (_one(expected, axis) or not _varies(off)):
+            return None
+        return None if expected.shape[axis] < 2 else True
 
     return rule
 
@@ -403,7 +412,10 @@ def _times_along(axis: int) -> Rule:
         factor = (expected * actual).sum(axis, keepdim=True) / weight
         if not bool((actual - factor * expected).abs().max() <= CLOSE * actual.abs().max()):
             return False
-        return None if expected.shape[axis] < 2 or _one(expected, axis) else True
+        known = factor.expand_as(expected)[expected != 0]  # of a row of zeros any number is the factor
+        if expected.shape[axis] < 2 or _one(expected, axis) or not known.numel() or not _varies(known):
+            return None
+        return True
 
     return rule
 
@@ -439,22 +451,24 @@ def _off_by_one(expected: Tensor, actual: Tensor) -> bool | None:
 
 NUMBERS: tuple[tuple[str, Rule], ...] = (
     ("Your result is the right one plus a constant, which is the same for all entries.",
-     lambda expected, actual: expected.numel() > 2 and _flat((actual - expected).flatten(), -1)),
+     lambda expected, actual: expected.numel() > 2 and bool((actual != expected).any())
+     and _flat((actual - expected).flatten(), -1)),
     ("Each row of your result is the right one plus a constant, which differs from row to row.",
      _off_along(-1, True)),
     ("All rows of your result are off by the same vector.", _off_along(-2, False)),
     ("Each row of your result is the right one times a factor, which differs from row to row.", _times_along(-1)),
     ("Each column of your result is the right one times a factor, which differs from column to column.",
      _times_along(-2)),
-    ("Each row of your result is a vector of the right norm but the wrong direction.",
+    ("Each row of your result has the right norm, but some have the wrong direction.",
      _kept(lambda value: value.norm(dim=-1))),
-    ("Each row of your result has the right sum, but it is distributed differently.",
+    ("Each row of your result has the right sum, but in some it is distributed differently.",
      _kept(lambda value: value.sum(-1))),
-    ("Each column of your result has the right sum, but it is distributed differently.",
+    ("Each column of your result has the right sum, but in some it is distributed differently.",
      lambda expected, actual: expected.dim() > 1 and _kept(lambda value: value.sum(-1))(expected.mT, actual.mT)),
     ("The entries of your result are in the right order by size, but their values are wrong.", _same_order),
     ("No entry of your result is off by more than one.", _off_by_one),
-    ("Your result is off by less than a hundredth: look for a small term, or for numbers of low precision.",
+    ("Your result is off by less than a hundredth of its largest number: look for a small term, or for numbers of low "
+     "precision.",
      lambda expected, actual: not (_whole(expected) and _whole(actual))
      and bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
 )  # fmt: skip
@@ -470,7 +484,7 @@ TRUTHS: tuple[tuple[str, Rule], ...] = (
      lambda expected, actual: _within(expected, actual)),
     ("Your mask is True only where it should be, but not in all of these places.",
      lambda expected, actual: _within(actual, expected)),
-    ("Each row of your mask has the right number of True entries, but in the wrong places.",
+    ("Each row of your mask has the right number of True entries, but some are in the wrong places.",
      lambda expected, actual: expected.dim() > 0 and torch.equal(expected.sum(-1), actual.sum(-1))),
     ("Your mask is True in some places where it should be False, and False in some where it should be True.",
      lambda expected, actual: bool((expected & ~actual).any() and (actual & ~expected).any())),

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from autograder.exercises.answers import Answer as CollectedAnswer
 
 OF_VALUES = ("values", "dtypes", "edges")  # properties whose checks ask for the values themselves
+Change = Callable[[list[Any]], list[Any] | None]  # of the arguments of a question
 MIN_QUESTIONS = 2  # questions that a transformation must explain, since any number can become any other
 
 
@@ -70,15 +71,15 @@ def explain(
     ordinary = [finding for finding in findings if finding.check.core and finding.check.name != PARAMETERS]
     passed = [r for f in ordinary for r in f.answers if r.difference is None and is_value(r)]
     shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and is_value(f.shrunk)]
-    told = [*core, *shown]  # it must be true of the example beside it, too
     known = known_answers(exercise) if known is None else known
-    evidence = Evidence(exercise, Replies(told, passed, reference), subject, known)
+    # it must be true of the example beside it, too
+    evidence = Evidence(exercise, Replies([*core, *shown], passed, reference), subject, known)
     if named := _of_parameters(core):
         return named
     if stopped := evidence.spoken(_stopped):
         return " ".join(filter(None, (sentence(stopped), condition(findings, evidence, stops=True))))
     if explanation := _transformed(evidence) or _of_several(evidence):
-        return f"{explanation}{_besides(told)}" if isinstance(explanation, str) else explanation
+        return f"{explanation}{_besides(evidence)}" if isinstance(explanation, str) else explanation
     names_of = partial(_names_of, reference)
     found = influence_of(evidence, findings, names_of) or condition(findings, evidence)
     others = [reply for one in failed if not one.check.core and one.check.property in OF_VALUES
@@ -86,12 +87,17 @@ def explain(
     return found or evidence.spoken(lambda seen: fact(seen.wrong, names_of, others)) or _by_symbol(evidence)
 
 
-def _besides(core: Sequence[Reply]) -> str:
+def _besides(evidence: Evidence) -> str:
     """What is wrong with the form of every answer, where the values were compared whatever their form; else ""."""
-    found = [_wrong_form(reply) for reply in sorted(core, key=size_of)]
+    told = evidence.spoken(_of_wrong_form) and _of_wrong_form(evidence.at_hand)
+    return f" {told}" if told else ""
+
+
+def _of_wrong_form(seen: Replies) -> str | None:
+    found = [_wrong_form(reply) for reply in sorted(seen.wrong, key=size_of)]
     if None in found:
-        return ""
-    return f" {say('Besides, the shape or type of your result is wrong: {message}.', message=found[0])}"
+        return None
+    return say("Besides, the shape or type of your result is wrong: {message}.", message=found[0])
 
 
 def _wrong_form(reply: Reply) -> str | None:
@@ -192,6 +198,8 @@ def _of_form(seen: Replies) -> str | None:
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
         return say("The type or shape of your result is wrong: {message}.", message=_message(core))
+    if all(compare_values(reply.expected, reply.actual, reply.probe.tolerance) is None for reply in core):
+        return say(PROPERTY_SENTENCES["shapes"], message=_message(core))
     return _of_order(seen)
 
 
@@ -246,7 +254,8 @@ def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tens
     if made is None or made.shape != pair[1].shape:
         return False
     same = compare_values(made, pair[1], reply.probe.tolerance) is None
-    return same and compare(pair[0], made, reply.probe.tolerance) is not None
+    differs = made.shape != pair[0].shape or compare_values(pair[0], made, reply.probe.tolerance) is not None
+    return same and differs  # a truth squared has another type, and is the same
 
 
 def _changes(reply: Reply, transform: Callable[[Tensor], Tensor]) -> bool:
@@ -299,7 +308,7 @@ POWERS = ((1.0, "times"), (-1.0, "divided by"), (0.5, "times the square root of"
 
 
 def _ratio(expected: Tensor, actual: Tensor) -> float | None:
-    if expected.shape != actual.shape or not expected.is_floating_point() or not expected.numel():
+    if expected.shape != actual.shape or expected.dtype is torch.bool or expected.is_complex() or not expected.numel():
         return None
     expected, actual = expected.double(), actual.double()
     used = expected.abs() > 1e-3 * expected.abs().max()
@@ -338,14 +347,58 @@ def _of_input(seen: Replies) -> str | None:
         return None
     first = sorted(seen.wrong, key=size_of)
     for name, change in _other_arguments(first[0], seen.reference):
-        if all(_answers(reply, change, seen.reference) for reply in first) and all(
-            _answers(reply, change, seen.reference) is not False for reply in seen.right if _is_plain(reply, seen)
-        ):
-            return say("Your result is the right one for other arguments: {change}.", change=name)
+        if _explains(change, first, seen):
+            return say("Your result is the right one for other arguments: {change}.", change=_surely(name, first, seen))
     return None
 
 
-Change = Callable[[list[Any]], list[Any] | None]
+def _explains(change: Change, first: Sequence[Reply], seen: Replies) -> bool:
+    """Whether the right answers to the changed questions are the student's, and right where these are."""
+    return all(_answers(reply, change, seen.reference) for reply in first) and all(
+        _answers(reply, change, seen.reference) is not False for reply in seen.right if _is_plain(reply, seen)
+    )
+
+
+def _surely(name: str, first: Sequence[Reply], seen: Replies) -> str:
+    """The words for a change of a whole number, or those for all changes in its direction where these answers do not
+    tell which: 4 smaller by two is 4 halved, and rounding hides how much is missing of a small number."""
+    names = parameters_of(first[0].probe.case, seen.reference)
+    for index in range(len(first[0].probe.case.args)):
+        values = [reply.probe.case.args[index] for reply in first if index < len(reply.probe.case.args)]
+        for label, changes in DIRECTIONS if all(type(one) is int for one in values) else ():
+            told = {say(words).format(f"`{names[index]}`"): change for words, change in changes.items()}
+            others = [_at(index, change) for words, change in told.items() if words != name]
+            halved = name == say(HALVED).format(f"`{names[index]}`") and max(values) < LEAST_HALVED
+            if name in told and (halved or any(_explains(one, first, seen) for one in others)):
+                return say(label).format(f"`{names[index]}`")
+    return name
+
+
+def _of_whole(edit: Callable[[int], int]) -> Callable[[Any], int]:
+    """The edit of a whole number; of anything else it raises TypeError."""
+
+    def only(value: Any) -> int:
+        if type(value) is not int:
+            raise TypeError("no whole number")
+        return edit(value)
+
+    return only
+
+
+HALVED, LEAST_HALVED = "as if {} were half as large", 8
+# the changes of a whole number that can be told apart only where it is large enough
+DIRECTIONS: tuple[tuple[str, dict[str, Callable[[Any], Any]]], ...] = (
+    ("as if {} were smaller", {
+        "as if {} were smaller by one": _of_whole(lambda value: value - 1),
+        "as if {} were smaller by two": _of_whole(lambda value: value - 2),
+        HALVED: _of_whole(lambda value: value // 2),
+    }),
+    ("as if {} were larger", {
+        "as if {} were larger by one": _of_whole(lambda value: value + 1),
+        "as if {} were larger by two": _of_whole(lambda value: value + 2),
+        "as if {} were twice as large": _of_whole(lambda value: value * 2),
+    }),
+)  # fmt: skip
 
 
 def _other_arguments(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
@@ -376,8 +429,10 @@ CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("as if the first entry of {} along axis 0 were used for all", lambda value: value[:1].expand_as(value)),
     ("as if {} were larger by one", lambda value: value + 1),
     ("as if {} were smaller by one", lambda value: value - 1),
+    ("as if {} were larger by two", _of_whole(lambda value: value + 2)),
+    ("as if {} were smaller by two", _of_whole(lambda value: value - 2)),
     ("as if {} were twice as large", lambda value: value * 2),
-    ("as if {} were half as large", lambda value: value // 2 if isinstance(value, int) else value / 2),
+    (HALVED, lambda value: value // 2 if isinstance(value, int) else value / 2),
     ("as if {} were 0", lambda value: type(value)(0) if isinstance(value, int | float) else 1 / 0),
     ("as if {} were 1", lambda value: type(value)(1) if isinstance(value, int | float) else 1 / 0),
     ("as if {} had the opposite sign", lambda value: -value),

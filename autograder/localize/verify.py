@@ -30,6 +30,7 @@ COLLECTING = frozenset({
     "add", "update", "list", "tuple", "dict", "set", "sorted", "reversed",
 })  # fmt: skip
 SCALING = frozenset({"MatMult", "Mult", "matmul", "einsum", "bmm", "mul", "Div", "div", "divide"})
+ARITHMETIC = frozenset({"Add", "Sub", "Mult", "FloorDiv", "Mod", "USub", "max", "min", "abs", "int", "round"})
 RESHAPING = frozenset({"unsqueeze", "squeeze", "view", "reshape", "expand", "flatten"})
 DEEPEST = 8  # steps back from a value to those that it is made of
 TRIES = 16  # values that are tried in one place
@@ -80,7 +81,7 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
                 return found
             if _is_of_a_later_step(trace, version, right, found.right_traces):
                 return found
-            if _is_computed_right(found, version, right, known):
+            if _is_computed_right(found, version, right, known) or _hangs_on_number(trace, version, repaired):
                 return found
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
@@ -207,6 +208,27 @@ def _is_computed_right(found: FaultLocation, version: int, right: Value, known: 
     if of_form or node.returned or node.operation == "load" or value.dtype < FLOATS or relation(value, right):
         return False
     return known.has(value, turned=False, in_parts=False)
+
+
+def _hangs_on_number(trace: Trace, version: int, repaired: Callable[[int], Value | None]) -> bool:
+    """Whether another whole number, which an earlier line computed, repairs the answer as well. A number that right
+    answers hold somewhere may be another one by right, so that either line may be at fault."""
+    line, waiting, visited = trace.producer(version).line, [version], {version}
+    while waiting:
+        for one in trace.operands[trace.values[waiting.pop()].event]:
+            if one in visited:
+                continue
+            visited.add(one)
+            node, value = trace.producer(one), trace.values[one]
+            if node.line == line or node.operation == "load":
+                waiting += [one] * (not is_input(trace, one))
+            elif node.operation in ARITHMETIC and _is_whole_number(value) and repaired(one) is not None:
+                return True
+    return False
+
+
+def _is_whole_number(value: Value) -> bool:
+    return value.kind == PLAIN and value.size == 1 and 0 < value.dtype < FLOATS
 
 
 def _is_of_a_later_step(trace: Trace, version: int, right: Value, right_traces: Sequence[Trace]) -> bool:

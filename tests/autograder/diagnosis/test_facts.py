@@ -38,7 +38,7 @@ CASES = [
     (lambda right, given: right + right[:1], "off by the same vector"),
     (lambda right, given: right * torch.tensor([[2.0], [3.0], [0.5]]), "times a factor, which differs"),
     (lambda right, given: right.roll(1, -1) * right.norm(dim=-1, keepdim=True) / right.norm(dim=-1, keepdim=True),
-     "a vector of the right norm"),
+     "has the right norm"),
     (lambda right, given: right**3, "right order by size"),
     (lambda right, given: torch.where(given > 0, right, 0.0), "entries of your result are zero"),
     (lambda right, given: right + given.abs(), "it is too large"),
@@ -213,6 +213,20 @@ def test_a_dependence_is_told_only_if_every_case_shows_it():
     shown = gradients(**{"gradient of input": [lacking]})
     check = Check("gradients", lambda draw, reference: [], property="gradients")
     every = replies(gradients(), shown)
-    assert "does not depend on some entries of `x`" in influence([Finding(check, every)], names)
+    assert "Some entries of `x` get no gradient" in influence([Finding(check, every)], names)
     other = replies(gradients(), gradients(**{"gradient of input": [torch.full((3, 4), 2.0)]}))
     assert influence([Finding(check, [*every, *other])], names) is None
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda right: right * 2,
+    lambda right: right + 2,
+    lambda right: right.abs(),
+    lambda right: (right > 0).to(right.dtype),
+], ids=["twice", "plus two", "absolute", "signs"])  # fmt: skip
+def test_of_rows_and_columns_nothing_is_said_that_is_so_of_none_of_them(wrong):
+    """One factor for all rows does not differ from row to row, and a row that is right is not in a wrong direction."""
+    for rights in (RIGHT, [(10 * one).round() for one in RIGHT], [one.softmax(-1) for one in RIGHT]):
+        told = fact(replies(rights, [wrong(one) for one in rights]), names) or ""
+        assert not any(words in told for words in ("differs from row to row", "differs from column", "but the wrong"))
+        assert "the same for all entries" not in told or float((wrong(rights[0]) - rights[0]).std()) < 1e-4

@@ -54,6 +54,7 @@ CASES = [
         "Of your results, the first is the right one with its last two axes swapped",
     ),
     (ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.7"), "a factor that differs from case to case"),
+    (CAUSAL, "import torch\ndef causal_mask(n):\n    return torch.ones(n, n).tril()\n", "their shape or type is not"),
 ]
 
 
@@ -177,6 +178,20 @@ def padding_mask(ids, pad_id):
     return torch.ones_like(ids, dtype=torch.bool)[:, None, None]
 """,
         ("sigmoid",),
+    ),
+    (
+        "sparse.bigbird",
+        """
+import torch
+def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
+    n = length // block
+    at = torch.arange(n)
+    mask = (at[:, None] - at).abs() < max(window_blocks // 2, 1)
+    mask.scatter_(1, random_blocks, True)
+    mask[:global_blocks], mask[:, :global_blocks] = True, True
+    return mask.repeat_interleave(block, 0).repeat_interleave(block, 1)
+""",
+        ("half", "by one", "by two"),
     ),
 ]
 

@@ -174,8 +174,7 @@ def span_dynamic_conv(value, kernel_logits):
     padded = F.pad(value, (0, 0, width // 2, width // 2))
     out = 0
     for w in range(width):
-        start = width - 1 - w
-        out = out + weights[..., w, None] * padded[..., start:start + length, :]
+        out = out + weights[..., w, None] * padded[..., width - 1 - w:width - 1 - w + length, :]
     return out
 """)  # fmt: skip
     assert found["sentence"].startswith("`out` is not what it should be")
@@ -504,3 +503,47 @@ def sequence_log_probs(logits, labels):
     return total / counted.sum(-1).clamp(min=1)
 """
     assert departure("tuning.sequence_log_probs", source)["line"] in (None, line_of(source, "total /"))
+
+
+COUNTED = {
+    "modern.sink_mask": """
+import torch
+def sink_mask(length, window, sinks):
+    at = torch.arange(length)
+    ago = at[:, None] - at
+    recent = window - sinks
+    return ((ago < recent) | (at < sinks)) & (ago >= 0)
+""",
+    "convbert.dynamic_conv": """
+import torch
+import torch.nn.functional as F
+def span_dynamic_conv(value, kernel_logits):
+    width, length = kernel_logits.shape[-1], value.shape[-2]
+    weights = torch.softmax(kernel_logits, dim=-1)
+    padded = F.pad(value, (0, 0, width // 2, width // 2))
+    out = 0
+    for w in range(width):
+        start = width - 1 - w
+        out = out + weights[..., w, None] * padded[..., start:start + length, :]
+    return out
+""",
+}
+
+
+@pytest.mark.parametrize("exercise_id", COUNTED)
+def test_a_line_is_not_blamed_for_a_number_that_another_one_computed(exercise_id):
+    source = COUNTED[exercise_id]
+    found = departure(exercise_id, source)
+    assert found["line"] in (None, line_of(source, "recent = " if "recent" in source else "start = "))
+
+
+def test_a_bound_that_the_line_computes_itself_is_its_own_fault():
+    found = departure("modern.sink_mask", source := """
+import torch
+def sink_mask(length, window, sinks):
+    at = torch.arange(length)
+    ago = at[:, None] - at
+    near = ago < window - sinks
+    return (near | (at < sinks)) & (ago >= 0)
+""")  # fmt: skip
+    assert found["line"] == line_of(source, "near =")
