@@ -41,7 +41,7 @@ def causal_mask(length):
 """
 
 
-def test_an_answer_is_asked_at_each_seed_in_a_box_of_its_own(tmp_path, monkeypatch):
+def test_a_right_answer_that_fails_after_other_seeds_is_asked_again_in_a_box_of_its_own(tmp_path, monkeypatch):
     """What it keeps in its globals would fail it from the third seed on."""
     namespace: dict = {"__name__": "answer"}
     exec(FORGETFUL.format(most=1_000_000), namespace)
