@@ -242,6 +242,16 @@ def qwen3(r: random.Random) -> dict[str, Any]:
     return with_rope(r, {**llama(r), "attention_bias": flag(r)})
 
 
+def qwen3_moe(r: random.Random) -> dict[str, Any]:
+    """Experts in some layers, weights that sum to 1 or do not, a window in all layers or in none."""
+    experts = r.choice([1, 2, 5])
+    return {
+        **qwen3(r), "num_experts": experts, "num_experts_per_tok": r.randint(1, experts), "norm_topk_prob": flag(r),
+        "moe_intermediate_size": r.choice([5, 12]), "decoder_sparse_step": r.choice([1, 1, 2]),
+        "mlp_only_layers": r.choice([[], [0]]), "use_sliding_window": flag(r), "sliding_window": r.choice([1, 4]),
+    }  # fmt: skip
+
+
 def smollm3(r: random.Random) -> dict[str, Any]:
     """Layers without positions, and windows in them."""
     fields = plain_llama(r)
@@ -497,7 +507,8 @@ DRAWS: dict[str, Draw] = {
     "gpt_neox": gpt_neox, "gpt_oss": gpt_oss, "gptj": gptj, "llama": plain_llama, "longformer": longformer,
     "m2m_100": bart, "mamba2": mamba2, "marian": marian, "mbart": bart, "mistral": mistral, "mixtral": mixtral,
     "modernbert": modernbert, "mt5": t5, "olmo2": olmo2, "opt": opt, "pegasus": bart, "phi3": phi3,
-    "prophetnet": prophetnet, "qwen2": qwen2, "qwen3": qwen3, "reformer": reformer, "roberta": roberta,
+    "prophetnet": prophetnet, "qwen2": qwen2, "qwen3": qwen3, "qwen3_moe": qwen3_moe,
+    "reformer": reformer, "roberta": roberta,
     "smollm3": smollm3, "t5": t5,
     "vit": vit, "whisper": whisper, "xlm": xlm, "xlm_roberta": roberta, "xlnet": xlnet,
 }  # fmt: skip

@@ -44,7 +44,7 @@ def test_a_model_without_layers_runs_or_is_refused(name):
 
 ROTATED = {"deepseek_v3": "d_rotary", **dict.fromkeys(
     ("gemma2", "gemma3", "gpt_oss", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3",
-     "smollm3"), "d_head"
+     "qwen3_moe", "smollm3"), "d_head"
 )}  # fmt: skip
 
 

@@ -46,6 +46,7 @@ TABLE = {
     ],
     "gpt3": [*NORMS, (r"(o_proj|down)\.weight", (0.0, 0.02 / (2 * 2) ** 0.5)), (r"", (0.0, 0.02))],
     "deepseek_v3": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
+    "qwen3_moe": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
     "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # transformers keeps the experts in one tensor, under names no file has
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
     "vit": [*NORMS, (r"", (0.0, 0.02))],  # transformers has names in memory that no file has

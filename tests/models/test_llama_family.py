@@ -30,6 +30,7 @@ ROPES = {
     "longrope": {**LONG, "original_max_position_embeddings": 8, "factor": 5.0},
 }  # fmt: skip
 OSS = {"head_dim": 10, "sliding_window": 4, "num_local_experts": 5, "num_experts_per_tok": 2, "swiglu_limit": 0.3}
+QWEN_MOE = {"head_dim": 10, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
 DEEPSEEK = {
     "kv_lora_rank": 12, "q_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 10, "qk_nope_head_dim": 6,
     "moe_intermediate_size": 12, "n_routed_experts": 8, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 3,
@@ -62,6 +63,12 @@ CASES = {
     "qwen2": ("qwen2", "Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
     "qwen2, tied": ("qwen2", "Qwen2", {"tie_word_embeddings": True}),
     "qwen3": ("qwen3", "Qwen3", {"head_dim": 10, "attention_bias": True}),
+    "qwen3_moe": ("qwen3_moe", "Qwen3Moe", {**QWEN_MOE, "norm_topk_prob": True}),
+    "qwen3_moe, odd": ("qwen3_moe", "Qwen3Moe", {
+        **QWEN_MOE, "attention_bias": True, "mlp_only_layers": [2], "use_sliding_window": True, "sliding_window": 4,
+        "rope_parameters": ROPES["yarn"], "tie_word_embeddings": True}),
+    "qwen3_moe, every other layer": ("qwen3_moe", "Qwen3Moe", {
+        **QWEN_MOE, "decoder_sparse_step": 2, "sliding_window": 4}),
     "smollm3": ("smollm3", "SmolLM3", {"no_rope_layer_interval": 2}),
     "smollm3, odd": ("smollm3", "SmolLM3", {
         "no_rope_layers": [0, 1, 0], "use_sliding_window": True, "sliding_window": 4, "attention_bias": True,
@@ -164,9 +171,33 @@ def test_mixtral_and_the_loss_that_balances_its_experts(parity, dtype, tmp_path,
         torch.testing.assert_close(layer.attn.k_proj.weight.grad, their_layer.self_attn.k_proj.weight.grad, **close)
 
 
+@torch.no_grad()
+def test_the_loss_that_balances_experts_which_some_layers_have(parity, tmp_path):
+    _, theirs = their_model(parity, "qwen3_moe, every other layer")
+    theirs.config.output_router_logits, theirs.router_aux_loss_coef = True, 0.5
+    theirs.config.router_aux_loss_coef = 0.5
+    ours = parity.read(theirs, tmp_path)
+    ids, mask, labels = parity.ragged()
+    expected, out = theirs(ids, attention_mask=mask, labels=labels), ours(ids, mask, labels=labels)
+    assert len(out.router_logits) == len(expected.router_logits) == 1
+    torch.testing.assert_close(out.aux_loss, expected.aux_loss, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(out.loss, expected.loss, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "case",
-    ["llama", "qwen2, tied", "gemma2", "gemma3", "phi3", "mixtral", "llama, llama3", "gpt_oss", "deepseek_v3, yarn"],
+    [
+        "llama",
+        "qwen2, tied",
+        "gemma2",
+        "gemma3",
+        "phi3",
+        "mixtral",
+        "llama, llama3",
+        "gpt_oss",
+        "deepseek_v3, yarn",
+        "qwen3_moe, odd",
+    ],
 )
 def test_their_library_reads_our_files(parity, case, tmp_path):
     _, theirs = their_model(parity, case)

@@ -109,7 +109,9 @@ def test_alberts_scores_by_distance_are_not_scaled(kind, parity):
 ANSWERING = {
     "LlamaForQuestionAnswering": {}, "MistralForQuestionAnswering": {"sliding_window": 4},
     "MixtralForQuestionAnswering": {"num_local_experts": 5}, "Qwen2ForQuestionAnswering": {},
-    "Qwen3ForQuestionAnswering": {"head_dim": 10}, "SmolLM3ForQuestionAnswering": {}, "GPTNeoXForQuestionAnswering": {},
+    "Qwen3ForQuestionAnswering": {"head_dim": 10}, "SmolLM3ForQuestionAnswering": {},
+    "Qwen3MoeForQuestionAnswering": {"head_dim": 10, "num_experts": 5, "num_experts_per_tok": 2},
+    "GPTNeoXForQuestionAnswering": {},
     "BloomForQuestionAnswering": {"n_layer": 3, "n_head": 4},
     "OPTForQuestionAnswering": {"ffn_dim": 48, "word_embed_proj_dim": 16, "dropout": 0.0},
 }  # fmt: skip

@@ -87,9 +87,10 @@ def routed_forward(
     given = (input_ids, attention_mask, position_ids, labels)
     how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep, **targets}
     unread = cache is not None and torch.compiler.is_compiling()  # hooks cannot be part of a graph
-    if not self.config.router_logits or self.head not in (None, "causal_lm") or unread:
+    routers = [layer.ff.router for layer in self.layers if hasattr(layer.ff, "router")]
+    if not (self.config.router_logits and routers) or self.head not in (None, "causal_lm") or unread:
         return llama.Llama.forward(self, *given, **how)
-    with record_router_logits([layer.ff.router for layer in self.layers]) as logits:
+    with record_router_logits(routers) as logits:
         out = llama.Llama.forward(self, *given, **how)
     if self.head is None:
         return Output(out, router_logits=tuple(logits))

@@ -15,15 +15,15 @@ from .feed_forward import GatedFeedForward
 from .in_place import multiply
 
 
-def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def route_top_k(logits: Tensor, k: int, normalize: bool = True) -> tuple[Tensor, Tensor]:
     """Softmax over all experts, then the k largest, whose weights are normalised to sum to 1 (Jiang et al. 2024,
-    Mixtral).
+    Mixtral) unless normalize is False.
 
     logits [T,N] -> (weights [T,k], float32 or wider; experts int64 [T,k])
     """
     probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(-1)
     weights, experts = probabilities.topk(k, dim=-1)
-    return weights / weights.sum(-1, keepdim=True), experts
+    return (weights / weights.sum(-1, keepdim=True) if normalize else weights), experts
 
 
 def route_in_groups(
@@ -324,20 +324,21 @@ def stack_experts(model: nn.Module) -> bool:
 
 
 class MixtureOfExperts(nn.Module):
-    """Submodules router: nn.Linear(E, N) without bias, experts: N feed-forward networks. k: experts per token."""
+    """Submodules router: nn.Linear(E, N) without bias, experts: N feed-forward networks. k: experts per token;
+    normalize: whether their weights sum to 1. Raises ValueError if there are fewer than k experts."""
 
-    def __init__(self, d_model: int, experts: Sequence[nn.Module], k: int) -> None:
+    def __init__(self, d_model: int, experts: Sequence[nn.Module], k: int, normalize: bool = True) -> None:
         super().__init__()
         if not 1 <= k <= len(experts):
             raise ValueError(f"each token takes {k} experts, but there are only {len(experts)}")
-        self.k = k
+        self.k, self.normalize = k, normalize
         self.router = nn.Linear(d_model, len(experts), bias=False)
         self.experts = ExpertList(experts)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         flat = x.flatten(0, 1)  # [T,E]
-        weights, chosen = route_top_k(self.router(flat), self.k)
+        weights, chosen = route_top_k(self.router(flat), self.k, self.normalize)
         return apply_experts(self.experts, x, weights.to(x.dtype), chosen)
 
 
