@@ -51,7 +51,7 @@ CMD ["autograder", "doctor"]
 FROM grader AS lab
 USER 0
 RUN pip install -c /opt/tfkit/constraints.txt "$(echo /opt/tfkit/wheel/*.whl)[lab]"
-# a student's server starts whatever settings they wrote; tfkit's server extension and examples/hub set it for instructors
+# a student's server starts whatever settings they wrote; tfkit's server extension and autograder/hub/recipe set it for instructors
 ENV TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR=0
 USER 1000
 CMD ["jupyterhub-singleuser"]

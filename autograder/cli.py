@@ -21,6 +21,7 @@ from autograder.corpus import command as corpus
 from autograder.environment import command as environment
 from autograder.exercises import registry
 from autograder.feedback.text import count_text
+from autograder.hub import command as hub
 from autograder.hunts import command as hunts
 from autograder.launch import command as launch
 from autograder.maintenance import command as maintenance
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     marking.add(commands)
     maintenance.add(commands)
     launch.add(commands)
+    hub.add_parsers(add_command(commands, "hub", help_texts.HUB))
     hunts.add_parsers(add_command(commands, "hunts", help_texts.HUNTS))
     ordering.add_options(add_command(commands, "order", help_texts.ORDER))
     questions.add_parsers(commands)

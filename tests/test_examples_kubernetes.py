@@ -10,7 +10,7 @@ import yaml
 from autograder import cli
 
 ROOT = Path(__file__).parents[1] / "examples/kubernetes"
-HUB = ROOT.parent / "hub"
+HUB = Path(__file__).parents[1] / "autograder/hub/recipe"
 
 
 def test_the_grader_is_the_service_that_the_hub_knows():

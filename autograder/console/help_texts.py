@@ -575,3 +575,37 @@ VIVA = CommandHelp(
     exits=DONE,
     examples=("autograder viva my-course 03-heads", "autograder viva my-course 03-heads ada bob -o viva/2"),
 )
+
+HUB = CommandHelp(
+    summary="a JupyterHub for a class: on this machine, or files for Kubernetes",
+    description="""
+    Start a JupyterHub with courses, their instructors and students, an exchange and a grading service for each course,
+    or write the same class as files for Kubernetes. `autograder hub up --help` describes the first.
+    """,
+)
+HUB_COMMANDS = {
+    "up": CommandHelp(
+        summary="start the Hub on this machine",
+        description="""
+        Start a JupyterHub for the class that CLASS_DIR/class.toml describes: users, an exchange, a grading service
+        for each course, the class panel for instructors. Its database is a file and its proxy a process that it
+        starts; users log in with the passwords of their accounts. What is missing on this machine is named first, each
+        with what to do, and nothing is started then.
+        """,
+        exits={0: "the Hub was stopped, or --dry-run found nothing missing", 2: REFUSED},
+        examples=(
+            "sudo autograder hub up /srv/class --instructor teacher --students ada ben",
+            "sudo autograder hub up /srv/class",
+            "autograder hub up /srv/class --dry-run",
+        ),
+    ),
+    "kubernetes": CommandHelp(
+        summary="write the class as files for Zero to JupyterHub",
+        description="""
+        Write values.yaml for the chart of Zero to JupyterHub, and a grader.yaml for each course, for the class that
+        CLASS_DIR/class.toml describes.
+        """,
+        exits=DONE,
+        examples=("autograder hub kubernetes /srv/class -o kubernetes",),
+    ),
+}

@@ -1,7 +1,7 @@
-"""A real JupyterHub with the settings of examples/hub and three users of their own: a teacher and two students.
+"""A real JupyterHub that `autograder hub up` starts, with three users of their own: a teacher and two students.
 
 A service grades what arrives in the teacher's course, which is made after the Hub and its service were started. The Hub
-runs in a folder that only root can enter.
+runs in a folder that only root can enter. Its authenticator, and what the test asks with, are in a file of its own.
 
 The users are in the machine's list only within a mount namespace of the test (bubblewrap's), so nothing is left behind.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -39,18 +38,22 @@ ROOT = Path(__file__).parents[2]
 THEIRS, THEIR_EXERCISE = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of this project has
 SERVICE = "/services/grader-tfkit/"
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
-CONFIG = """
-import sys
-load_subconfig({recipe!r})
+CLASS = """
+[hub]
+address = "http://127.0.0.1:{port}"
+hub_port = {hub}
+proxy_port = {proxy}
+service_port = {grader}
+exchange = "{folder}/exchange"
+config = "own.py"
+
+[[course]]
+name = "tfkit"
+instructor = "teacher"
+students = ["ada", "ben"]
+"""
+OWN = """
 c.JupyterHub.authenticator_class = "dummy"
-c.Authenticator.allow_all = True
-c.JupyterHub.spawner_class = "localprocess"
-c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
-c.JupyterHub.hub_port = {hub}
-c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy}"
-c.ConfigurableHTTPProxy.command = [{bin!r} + "/configurable-http-proxy", "--timeout=600000", "--proxy-timeout=600000"]
-c.ConfigurableHTTPProxy.should_start = True
-c.Spawner.cmd = [{bin!r} + "/jupyterhub-singleuser"]
 c.Spawner.environment["OMP_NUM_THREADS"] = "1"
 c.Spawner.environment["PYTHONPATH"] = {path!r}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 300
@@ -172,16 +175,15 @@ def hub():
         prepare(folder)
         port, inner, proxy, grader = ports(4)
         token = uuid.uuid4().hex
-        own = {"recipe": str(settings(folder, grader)), "port": port, "hub": inner, "proxy": proxy,
-               "bin": str(Path(sys.executable).parent), "path": str(folder / "site"),
-               "token": token}  # fmt: skip
-        (folder / "hub" / "config.py").write_text(CONFIG.format(**own))
-        env = os.environ | {"NBGRADER_EXCHANGE": str(folder / "exchange"), "PYTHONPATH": own["path"]}
-        env["PATH"] = os.pathsep.join([own["bin"], env["PATH"]])
-        with (folder / "hub" / "log").open("wb") as log:
+        site = str(folder / "site")
+        described = CLASS.format(port=port, hub=inner, proxy=proxy, grader=grader, folder=folder)
+        (folder / "class" / "class.toml").write_text(described)
+        (folder / "class" / "own.py").write_text(OWN.format(path=site, token=token))
+        env = os.environ | {"PYTHONPATH": site}
+        with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                [*namespace(folder), sys.executable, "-m", "jupyterhub", "-f", "config.py"],
-                cwd=folder / "hub", env=env, stdout=log, stderr=log,
+                [*namespace(folder), sys.executable, "-m", "autograder", "hub", "up", str(folder / "class")],
+                cwd="/", env=env, stdout=log, stderr=log,
             )  # fmt: skip
         started = Hub(port, token)
         try:
@@ -191,8 +193,8 @@ def hub():
             started.wait(lambda: started.ask("GET", f"{SERVICE}health").text == "waiting\n")
             make_course(folder)
         except (TimeoutError, requests.RequestException, KeyError) as error:
-            pytest.fail(f"{error!r}\n" + (folder / "hub" / "log").read_text()[-4000:])
-        yield SimpleNamespace(ask=started.ask, run=started.run, wait=started.wait, folder=folder)
+            pytest.fail(f"{error!r}\n" + (folder / "log").read_text()[-4000:])
+        yield SimpleNamespace(url=started.url, ask=started.ask, run=started.run, wait=started.wait, folder=folder)
     finally:
         if process is not None:
             process.kill()  # and with it all that runs in its namespace
@@ -200,22 +202,9 @@ def hub():
         shutil.rmtree(folder)
 
 
-def settings(folder, grader):
-    """The configuration, copied as an administrator does, with a service for the teacher's course at this port."""
-    shutil.copytree(ROOT / "examples/hub", folder / "settings")
-    path = folder / "settings" / "jupyterhub_config.py"
-    served = {"teacher": f"{folder}/home/teacher/course"}
-    text, found = re.subn(r"^SERVED = .*$", f"SERVED = {served!r}", path.read_text(), flags=re.MULTILINE)
-    assert found == 1 and text.count("10101") == 1
-    path.write_text(text.replace("10101", str(grader)))
-    return path
-
-
 def prepare(folder):
-    """Homes that only their owners open, and the exchange."""
-    (folder / "exchange").mkdir()
-    (folder / "exchange").chmod(0o777)
-    (folder / "hub").mkdir(mode=0o700)
+    """Homes that only their owners open, and a folder for the class."""
+    (folder / "class").mkdir(mode=0o755)
     package = new.write("rotary_lab", folder)
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
     subprocess.run([*pip, str(folder / "site"), str(package)], check=True, timeout=120)
@@ -257,6 +246,20 @@ def test_the_formgrader_opens_for_the_teacher_alone(hub):
     for student in ("ada", "ben"):
         assert hub.ask("GET", f"/user/{student}/formgrader/manage_assignments", student).status_code == 404
         assert hub.ask("GET", f"/user/{student}/formgrader/api/assignments", student).status_code == 404
+
+
+def test_the_hubs_own_files_are_roots_alone(hub):
+    state, said = hub.folder / "class" / "state", (hub.folder / "log").read_text()
+    assert state.stat().st_mode & 0o777 == 0o700 and (state / "jupyterhub.sqlite").is_file()
+    assert f"the Hub will answer at {hub.url}" in said and "course.build" in said
+    assert hub.run("ada", TRY.format(paths=[(str(state), True)])) == f'[{USERS["ada"]}, "PermissionError"]\n'
+
+
+def test_who_is_not_in_the_class_cannot_log_in(hub):
+    page = requests.get(f"{hub.url}/hub/login", timeout=60)
+    form = {"username": "mallory", "password": "x", "_xsrf": page.cookies["_xsrf"]}
+    said = requests.post(f"{hub.url}/hub/login", data=form, cookies=page.cookies, timeout=60, allow_redirects=False)
+    assert said.status_code == 403
 
 
 def test_students_do_not_see_the_instructors_plugins(hub):

@@ -1,4 +1,4 @@
-"""examples/hub without a Hub: who gets which settings, and what each course's service is."""
+"""The recipe of `autograder hub up` without a Hub: who gets which settings, and what each course's service is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from traitlets.config import Config
 
-ROOT = Path(__file__).parents[1] / "examples/hub"
+ROOT = Path(__file__).parents[3] / "autograder/hub/recipe"
 
 
 def load(**changed: object) -> Config:
@@ -40,7 +40,7 @@ def test_one_course_and_no_service():
 
 
 def test_the_documentation_fetches_everything_that_the_units_use():
-    folder = ROOT.parents[1]
+    folder = ROOT.parents[2]
     lessons = "".join(path.read_text(encoding="utf-8") for path in (folder / "course/units").glob("*/lesson.py"))
     used = set(re.findall(r"tfkit get ([A-Za-z][\w-]+)", lessons))
     page = (folder / "docs/jupyterhub.md").read_text(encoding="utf-8")

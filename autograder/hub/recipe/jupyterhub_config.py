@@ -1,7 +1,7 @@
 """A JupyterHub for courses: who is in COURSES gets the formgrader and the class panel of a course, the others do not.
 
-Copy this folder to the server, name the instructors and their courses, make the exchange (`install -d -m 777
-/srv/nbgrader/exchange`), and add your authenticator and spawner: nothing here depends on which.
+`autograder hub up` fills in the four values below from class.toml, and adds what one machine needs. Nothing here
+depends on an authenticator or a spawner: for a Hub of your own, copy this folder, edit the values, make the exchange.
 """
 
 import os
@@ -11,9 +11,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 COURSES = {"teacher": "tfkit"}  # instructor → what their course in ~/course is called in the exchange
 SERVED = {}  # instructor → their course's folder {"teacher": "/home/teacher/course"}: a service grades what arrives
+PORT = 10101  # of the first course's service; each further one has the next
+EXCHANGE = os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
-EXCHANGE = os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")
 c.Spawner.environment = {
     "NBGRADER_EXCHANGE": EXCHANGE,
     # "TFKIT_CACHE": "/srv/tfkit",  # weights and texts that `tfkit get` fetched once for all: docs/jupyterhub.md
@@ -43,7 +44,7 @@ c.JupyterHub.services = [
         "user": user,
         "command": [shutil.which("autograder") or "autograder", "serve", folder],
         "cwd": "/",  # or the service gets the Hub's, which the instructor may not be able to enter
-        "url": f"http://127.0.0.1:{10101 + number}",
+        "url": f"http://127.0.0.1:{PORT + number}",
         "environment": {"NBGRADER_EXCHANGE": EXCHANGE, "TFKIT_COURSE": COURSES[user], "OMP_NUM_THREADS": "1"},
     }
     for number, (user, folder) in enumerate(SERVED.items())
