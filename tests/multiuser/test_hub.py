@@ -54,8 +54,7 @@ students = ["ada", "ben"]
 """
 OWN = """
 c.JupyterHub.authenticator_class = "dummy"
-c.Spawner.environment["OMP_NUM_THREADS"] = "1"
-c.Spawner.environment["PYTHONPATH"] = {path!r}
+c.Spawner.environment.update({{"OMP_NUM_THREADS": "1", "PYTHONPATH": {path!r}}})
 c.Spawner.start_timeout = c.Spawner.http_timeout = 300
 c.JupyterHub.services.append({{"name": "test", "api_token": {token!r}}})
 c.JupyterHub.load_roles.append({{"name": "test", "services": ["test"],
@@ -187,7 +186,7 @@ def hub():
             )  # fmt: skip
         started = Hub(port, token)
         try:
-            started.wait(lambda: started.ask("GET", "/hub/api/").ok)
+            started.wait(lambda: process.poll() is not None or started.ask("GET", "/hub/api/").ok)
             for user in USERS:
                 started.start(user)
             started.wait(lambda: started.ask("GET", f"{SERVICE}health").text == "waiting\n")
