@@ -48,6 +48,9 @@ OWN = {
         autograder/exercises/section.py: _headings
         autograder/feedback/html.py: style
         autograder/feedback/tokens.py: blocks
+        autograder/hub/class_file.py: read
+        autograder/hub/config.py: text
+        autograder/hub/kubernetes.py: files
         autograder/hunts/faults.py: PageSource.tree _parses
         autograder/hunts/make.py: Hunt.repair
         autograder/hunts/own_test.py: _others judge_test
