@@ -36,7 +36,8 @@ class ServerProcess:
             self._task = asyncio.create_task(self._serve())
         answer: asyncio.Future[tuple[bool, Any]] = asyncio.get_running_loop().create_future()
         await self._requests.put((tool, arguments, answer))
-        await asyncio.wait([answer, self._task], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [answer, self._task]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             self._requests = asyncio.Queue()
             words = shlex.join(["autograder", "mcp", self._folder])
