@@ -420,8 +420,8 @@ CORPUS = CommandHelp(
     description="""
     Run the checks on the collected answers of each exercise: every right answer must pass, every wrong one must fail
     and be recognised as its own misconception. With --results, a run that was interrupted goes on where it stopped.
-    With --seeds each answer is asked with other random inputs, at each seed in a new sandbox: it prints every answer
-    that does not pass, fail or keep its points at all of them.
+    With --seeds each answer is asked in sandboxes with other random inputs at each seed: it prints every answer that
+    does not pass, fail or keep its points at all of them.
     `autograder corpus show ID NAME` prints one collected answer in full.
     """,
     exits={0: "every answer was judged correctly", 1: "an answer was misjudged, or a mutant survived", 2: REFUSED},
