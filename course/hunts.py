@@ -10,7 +10,7 @@ import ast
 import difflib
 
 from autograder.exercises import registry
-from autograder.hunts import make, pages
+from autograder.hunts import make, pages, practice
 from autograder.hunts.make import Hunt, UnknownHunt
 from autograder.hunts.pages import PageHunt
 from course.settings import LessonError
@@ -21,12 +21,11 @@ SHOWN = """from autograder import hunt
 faulty{tail} = hunt("{subject}", seed={seed}, student="{unit}")
 faulty{tail}"""
 LINES = '''def suspected_lines{tail}():
-    """The numbers of the lines that you suspect, in a list."""
+    """{told}"""
     return {lines}'''
 REPAIR = '''def repaired_code{tail}():
-    """The whole code, repaired, as text: `faulty{tail}.code` with other words in place of those that are wrong."""
+    """{told}"""
     return {text}'''
-TEST = '"""Ends without an error on right code, and fails on the code above. `{parameter}` is {what}."""'
 VERDICT = "faulty{tail}.hand_in(suspected_lines{tail}, {test}, repaired_code{tail})"
 
 
@@ -39,10 +38,11 @@ def cells(subject: str, unit: str, seed: int, test: str, where: str, tail: str =
     tree = ast.parse(test)
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef) or not tree.body[0].name.startswith("test"):
         raise LessonError(f"{where} must be one function, def test_it(answer), that fails on its code")
+    told = practice.REPAIR_IS.format(code=f"faulty{tail}.code")
     parts = (
-        LINES.format(lines=[line for place in found.fault_lines for line in place], tail=tail),
+        LINES.format(told=practice.LINES_ARE, lines=[line for place in found.fault_lines for line in place], tail=tail),
         _told(test, tree.body[0], found),
-        REPAIR.format(text=_edit(found, f"faulty{tail}.code"), tail=tail),
+        REPAIR.format(told=told, text=_edit(found, f"faulty{tail}.code"), tail=tail),
     )
     shown = SHOWN.format(subject=subject, seed=seed, unit=unit, tail=tail)
     return shown, "\n\n\n".join(map(_marked, parts)), VERDICT.format(test=tree.body[0].name, tail=tail)
@@ -60,11 +60,12 @@ def _drawn(subject: str, unit: str, seed: int, where: str) -> Hunt | PageHunt:
 def _told(test: str, function: ast.FunctionDef, found: Hunt | PageHunt) -> str:
     """The test with a docstring that says what it must do."""
     if isinstance(found, PageHunt):
-        parameter, what = "page", "its module, with `page.Config` and `page.MODEL`"
+        parameter, what = "page", practice.MODULE
     else:
-        parameter, what = "answer", " or ".join(f"`{symbol}`" for symbol in found.exercise.symbols)
+        parameter, what = "answer", practice.OR.join(f"`{symbol}`" for symbol in found.exercise.symbols)
     lines = test.strip("\n").splitlines()
-    lines.insert(function.body[0].lineno - 1, "    " + TEST.format(parameter=parameter, what=what))
+    told = practice.TEST_IS.format(parameter=parameter, what=what)
+    lines.insert(function.body[0].lineno - 1, f'    """{told}"""')
     return "\n".join(lines)
 
 

@@ -56,11 +56,17 @@ def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int =
 
 
 class NotebookHunt:
-    """A hunt in a notebook. `code` is the faulty code."""
+    """A hunt in a notebook. `code` is the faulty code; `another()` draws the next hunt, as often as one likes."""
 
     def __init__(self, task: dict[str, Any], drawn: list[str]) -> None:
         self._task, self._drawn = task, drawn
         self.code: str = task["code"]
+
+    def another(self) -> NotebookHunt | NotebookMessage:
+        """The hunt of the next seed, for the same subject and student. Raises HuntFailed."""
+        given = dict(zip(self._drawn[1::2], self._drawn[2::2], strict=True))
+        student, faults = given.get("--student"), int(given["--faults"])
+        return hunt(self._drawn[0], int(given["--seed"]) + 1, student, faults)
 
     def check(
         self, repair: Source | None = None, test: Source | None = None, lines: Lines | None = None
@@ -133,6 +139,10 @@ class NotebookMessage:
 
     def __init__(self, text: str) -> None:
         self._text = text
+
+    def another(self) -> NotebookMessage:
+        """Itself."""
+        return self
 
     def check(self, *_: object, **__: object) -> NotebookMessage:
         """Itself."""

@@ -4,6 +4,7 @@ import { coursePlugin } from './plugins/course';
 import { familyPlugin } from './plugins/family';
 import { handInPlugin } from './plugins/handin';
 import { homePlugin } from './plugins/home';
+import { huntPlugin } from './plugins/hunt';
 import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
@@ -26,6 +27,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   familyPlugin,
   instructorPlugin,
   handInPlugin,
+  huntPlugin,
   regradePlugin,
   readingPlugin
 ];

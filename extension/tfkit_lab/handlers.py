@@ -18,6 +18,7 @@ from autograder.checking.client import CheckFailed
 from tfkit_lab import class_routes, classes, course, family, lesson, live, model_table, sealed, wording
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
+from tfkit_lab.hunt import HuntHandler
 from tfkit_lab.marking import HANDLERS
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.recall import home
@@ -283,6 +284,6 @@ def add_routes(web_app: Any) -> None:
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
     handlers |= {"leaderboard": LeaderboardHandler, "live": LiveHandler, "lesson": LessonHandler}
-    handlers |= {**HANDLERS, **class_routes.HANDLERS, "regrade": RegradeHandler}
+    handlers |= {**HANDLERS, **class_routes.HANDLERS, "regrade": RegradeHandler, "hunt": HuntHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -15,6 +15,14 @@ export const checkIcon = new LabIcon({
   svgstr: wrap('<path d="M6.2 12.6L1.8 8.2l1.4-1.4 3 3 6.6-6.6 1.4 1.4z"/>')
 });
 
+/** A beetle, as debuggers have it. */
+export const huntIcon = new LabIcon({
+  name: '@tfkit/lab:hunt',
+  svgstr: wrap(
+    '<path d="M5.4 4.2a2.6 2.6 0 0 1 5.2 0zM4.6 5.2h6.8v1.9h2.9v1.2h-2.9v1.5l2.6 1.5-.6 1-2.2-1.2a3.3 3.3 0 0 1-6.4 0l-2.2 1.2-.6-1 2.6-1.5V8.3H1.7V7.1h2.9z"/>'
+  )
+});
+
 /** The states differ in shape, not only in colour. */
 export const stateIcons = {
   not_started: new LabIcon({

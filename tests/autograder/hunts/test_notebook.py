@@ -162,3 +162,14 @@ def test_what_is_still_a_stub_is_not_handed_in(monkeypatch):
     assert asked == []
     drawn.hand_in(lambda: [5], mine["test_it"], mine["repaired_code"])
     assert "--lines=5" in asked[0] and not {"--test", "--repair"} & set(asked[0])
+
+
+def test_another_hunt_has_the_next_seed_and_is_otherwise_asked_for_alike(monkeypatch):
+    asked = []
+    monkeypatch.setattr(notebook, "ask", lambda words, _: asked.append(words) or {"code": ""})
+    hunt("masks.causal", seed=3, student="ada", faults=2).another().another()
+    hunt("page.gpt2").another()
+    assert [words[3:] for words in asked] == [
+        *(["--seed", seed, "--faults", "2", "--student", "ada", "--json"] for seed in "345"),
+        *(["--seed", seed, "--faults", "1", "--json"] for seed in "01"),
+    ]

@@ -1,0 +1,58 @@
+"""The notebooks of hunts for practice: which one is next, and what is in it."""
+
+import ast
+import json
+
+import nbformat
+import pytest
+
+from autograder.exercises.registry import UnknownExercise
+from autograder.feedback.translate import override_language
+from autograder.hunts import practice
+from autograder.hunts.make import UnknownHunt
+
+
+def test_each_notebook_is_the_hunt_of_the_next_seed_and_keeps_those_before(tmp_path):
+    first, second = (practice.write_next(tmp_path / "hunts", ["masks.causal"]) for _ in range(2))
+    assert (first.name, second.name) == ("masks.causal-1.ipynb", "masks.causal-2.ipynb")
+    (tmp_path / "hunts" / "masks.causal-7.ipynb").write_text("a student's work")
+    (tmp_path / "hunts" / "notes-x.ipynb").write_text("")
+    assert practice.write_next(tmp_path / "hunts", ["masks.causal"]).name == "masks.causal-8.ipynb"
+    assert 'hunt("masks.causal", seed=2)' in second.read_text().replace('\\"', '"')
+
+
+def test_a_unit_hunts_in_each_of_its_exercises_before_any_of_them_again(tmp_path):
+    subjects = practice.subjects_of("02-masks")
+    assert "masks.causal" in subjects and all(one.startswith("masks.") for one in subjects)
+    drawn = [practice.write_next(tmp_path, subjects).name.rpartition("-")[0] for _ in range(2 * len(subjects))]
+    half = len(subjects)
+    assert sorted(drawn[:half]) == sorted(drawn[half:]) == sorted(subjects)
+
+
+@pytest.mark.parametrize(("subject", "parameter"), [("attention.scaled_dot_product", "answer"), ("page.gpt2", "page")])
+def test_the_notebook_is_valid_and_its_functions_are_stubs(subject, parameter):
+    found = practice.notebook(subject, 3)
+    nbformat.validate(nbformat.from_dict(found))
+    assert found["metadata"]["tfkit"] == {"hunt": subject}
+    _, shown, stubs, verdict = (cell["source"] for cell in found["cells"])
+    ast.parse(shown), ast.parse(verdict)
+    functions = ast.parse(stubs).body
+    assert [one.name for one in functions] == ["suspected_lines", "test_it", "repaired_code"]
+    assert [one.arg for one in functions[1].args.args] == [parameter]
+    assert all("NotImplementedError" in ast.unparse(one.body[-1]) for one in functions)
+
+
+def test_the_notebook_speaks_the_readers_language():
+    with override_language("fr"):
+        text = json.dumps(practice.notebook("masks.causal", 1), ensure_ascii=False)
+    assert "Chasse aux fautes" in text and "Les numéros des lignes" in text and "The " not in text
+
+
+def test_what_is_unknown_is_named(tmp_path):
+    with pytest.raises(UnknownHunt, match="'99-nothing'"):
+        practice.subjects_of("99-nothing")
+    with pytest.raises(UnknownExercise, match="masks.causl"):
+        practice.write_next(tmp_path / "hunts", ["masks.causl"])
+    with pytest.raises(UnknownHunt, match="gtp2"):
+        practice.write_next(tmp_path / "hunts", ["page.gtp2"])
+    assert not (tmp_path / "hunts").exists()
