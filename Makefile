@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -166,6 +166,11 @@ SEEDS ?= 4
 corpus: setup  ## what the checks catch of the collected misconceptions; then whether points depend on the draws, at SEEDS=4 seeds
 	@$(BIN)/autograder corpus --report
 	@$(BIN)/autograder corpus --seeds $(SEEDS) --workers $(JOBS) --results $(STAMP)/seeds.jsonl
+
+hunts: setup  ## prove the bug hunts: of exercises, of whole models, and a sample of those with two faults
+	@$(BIN)/autograder hunts prove --workers $(JOBS) --results $(STAMP)/hunts.jsonl
+	@$(BIN)/autograder hunts prove --pages --workers $(JOBS) --results $(STAMP)/hunts.jsonl
+	@$(BIN)/autograder hunts prove --faults 2 --sample 3 --workers $(JOBS) --results $(STAMP)/hunts.jsonl
 
 # Helm as a library and Kubernetes' API as schemas: 200 MB for one check
 $(STAMP)/chart: $(STAMP)/packages

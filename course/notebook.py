@@ -22,6 +22,7 @@ stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for ma
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +54,9 @@ QUESTIONS_COUNT = """## Questions about your code
 The answers that you gave below the checks earn points if they say what your code does. When this notebook is graded,
 the questions are made again from the code that you hand in: if you change code later, run its `ask(…)` once more. The
 cell below counts the exercises whose questions you have answered."""
+SURE_TEXT = """## How sure you were
+
+How often did what you predicted come true, by how sure you were of it? Nothing of this counts."""
 RECALL = """## Three questions from before
 
 They are on earlier units and take a minute each. What you answer decides when a question comes back. Nothing here
@@ -78,6 +82,7 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     for cell in _lesson_cells(lesson.read_text(encoding="utf-8")):
         cells.add(cell)
     cells.add_recall()
+    cells.add_curve()
     cells.add_points_for_predictions()
     cells.add_points_for_questions()
     cells.add_glossary()
@@ -148,6 +153,14 @@ class _Cells:
         asks = new_code_cell(source, id="recall", metadata={"tfkit": {"role": "recall"}})
         self.cells[place:place] = [new_markdown_cell(RECALL, id="recall-text"), asks]
 
+    def add_curve(self) -> None:
+        """Add how sure the student was of the predictions, if the course asks for that and the unit has some."""
+        if self.settings.sure and self.predictions:
+            shows = new_code_cell(
+                f"{PREDICT_IMPORT}\n\npredict.curve()", id="sure", metadata={"tfkit": {"role": "demo"}}
+            )
+            self.cells += [new_markdown_cell(SURE_TEXT, id="sure-text"), shows]
+
     def add_points_for_predictions(self) -> None:
         """Add the graded cell that counts predictions, if the course gives points for them."""
         if not self.settings.predictions:
@@ -216,7 +229,7 @@ class _Cells:
             raise LessonError(f"{where} is used twice: give each its own name")
         self.predictions.append(names[0])
         metadata = {"tfkit": {"role": "predict", "prediction": names[0]}}
-        text = f"{PREDICT_IMPORT}\n\n{source}"
+        text = f"{PREDICT_IMPORT}\n\n{_asking_how_sure(source) if self.settings.sure else source}"
         self.cells.append(new_code_cell(text, id=f"predict-{names[0].partition('.')[2]}", metadata=metadata))
 
     def _add_task(self, source: str, name: str, points: object) -> None:
@@ -313,3 +326,10 @@ def _is_number(value: object) -> bool:
 
 def _first_line(source: str) -> str:
     return source.strip().partition("\n")[0][:60]
+
+
+def _asking_how_sure(source: str) -> str:
+    """The call of `predict` that ends a cell, with `sure=True`."""
+    call = ast.parse(source).body[-1]
+    lines = source.splitlines()[: call.end_lineno]
+    return "\n".join(lines).rstrip().removesuffix(")").rstrip().removesuffix(",") + ", sure=True)"

@@ -13,6 +13,7 @@ A course directory's own course.toml is used if there is one, otherwise the one 
     predictions = 1                                  # points for making the unit's predictions; none by default
     questions = 1                                    # points for answers about one's own code; none by default
 
+    sure = true                                      # predictions also ask how sure one is
     recall = false                                   # units do not open with questions on earlier ones
     track = "core"                                   # at the top: the units of a track, and [[unit]] only changes them
 
@@ -56,7 +57,8 @@ class Unit:
     `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
     right or wrong. `questions`: points for right answers about their own code. `needs`: earlier units whose ideas it
     takes up. `tracks`: the tracks that it is in, by their names, of those that this course has whole. `earlier`: the
-    units before it, on which it opens with questions; none if course.toml switches those off.
+    units before it, on which it opens with questions; none if course.toml switches those off. `sure`: whether its
+    predictions also ask how sure one is.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Unit:
     needs: tuple[str, ...] = ()
     tracks: dict[str, Track] = field(default_factory=dict)
     earlier: tuple[str, ...] = ()
+    sure: bool = TOP.defaults["sure"]
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -110,10 +113,11 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
         raise LessonError(f"{path}: {min(twice)} is used twice")
     here = {unit.name for unit in found}
     whole = [chosen] if chosen else [one for one in tracks(course_dir).values() if here.issuperset(one.units)]
-    asks = _contents(path).get("recall", TOP.defaults["recall"])
+    top = _contents(path)
+    asks, sure = (top.get(key, TOP.defaults[key]) for key in ("recall", "sure"))
     return [
         replace(unit, tracks={one.name: one for one in whole if unit.name in one.units},
-                earlier=tuple(one.name for one in found[:place]) if asks else ())
+                earlier=tuple(one.name for one in found[:place]) if asks else (), sure=sure)
         for place, unit in enumerate(found)
     ]  # fmt: skip
 

@@ -15,13 +15,13 @@ from typing import Any
 from autograder.exercises import registry
 from autograder.exercises.variants import variant
 from autograder.feedback.translate import say, title_of
-from autograder.hunts import pages
+from autograder.hunts import make, pages
 from autograder.hunts.make import UnknownHunt
 
 TITLE = "Bug hunt: {title}"
 PAGE = "the whole model {name}"
 WHAT_TO_DO = (
-    "The first cell below shows code that looks right and has a fault, with its symptom. In the cell after it, write "
+    "The first cell below shows code that looks right and has one fault or two, with its symptom. In the cell after it, write "
     "as far as you get: the numbers of the lines that you suspect, a test, and the repaired code. The last cell says "
     "how far the hunt is solved. Nothing of it counts, and as many further hunts can be drawn as you like."
 )
@@ -33,7 +33,7 @@ OR = " or "
 
 SHOWN = """from autograder import hunt
 
-faulty = hunt({subject}, seed={seed})
+faulty = hunt({drawn})
 faulty"""
 STUBS = '''def suspected_lines():
     """{lines}"""
@@ -49,6 +49,7 @@ def repaired_code():
     """{repair}"""
     raise NotImplementedError'''
 VERDICT = "faulty.hand_in(suspected_lines, test_it, repaired_code)"
+TWO_FAULTS_EACH = 3  # of so many hunts one has two faults: the next step once single ones are found
 NUMBERED = re.compile(r"(.+)-(\d{1,9})\.ipynb")
 
 
@@ -82,17 +83,23 @@ def write_next(folder: Path, subjects: Sequence[str]) -> Path:
 def notebook(subject: str, seed: int) -> dict[str, Any]:
     """The notebook of one hunt, in the reader's language. Raises UnknownHunt or UnknownExercise."""
     title, parameter, what = _told_of(subject)
+    drawn = [json.dumps(subject), f"seed={seed}", *(["faults=2"] if _has_two_faults(subject, seed) else [])]
     stubs = STUBS.format(lines=say(LINES_ARE), parameter=parameter, test=say(TEST_IS, parameter=parameter, what=what),
                          repair=say(REPAIR_IS, code="faulty.code"))  # fmt: skip
     cells = [
         _cell("markdown", "about", f"# {say(TITLE, title=title)}\n\n{say(WHAT_TO_DO)}"),
-        _cell("code", "hunt", SHOWN.format(subject=json.dumps(subject), seed=seed)),
+        _cell("code", "hunt", SHOWN.format(drawn=", ".join(drawn))),
         _cell("code", "hunt-answer", stubs),
         _cell("code", "hunt-verdict", VERDICT),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "tfkit": {"hunt": subject}}
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _has_two_faults(subject: str, seed: int) -> bool:
+    """Whether a hunt has two: each third one, where the subject is an exercise that has mistakes to make together."""
+    return seed % TWO_FAULTS_EACH == 0 and not pages.is_page(subject) and bool(make.hunts(registry.find(subject), 2))
 
 
 def _told_of(subject: str) -> tuple[str, str, str]:

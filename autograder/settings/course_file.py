@@ -173,6 +173,13 @@ TOP = CourseTable(
             help="whether units after the first open with up to three questions on earlier ones, which come back after "
             "days and never count",
         ),
+        TableKey(
+            name="sure",
+            type=SWITCH,
+            default=False,
+            help="whether predictions also ask how sure one is, which may be left open and never counts; units that "
+            "have some then end with the student's curve, and the class panel shows what surprised the class",
+        ),
         TableKey(name="format", type=FORMAT, default=COURSE_FILE.version, help="of this file (docs/upgrades.md)"),
     ),
 )

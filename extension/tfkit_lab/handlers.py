@@ -15,7 +15,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from autograder.checking.client import CheckFailed
-from tfkit_lab import class_routes, classes, course, family, lesson, live, model_table, sealed, wording
+from tfkit_lab import calibration, class_routes, classes, course, family, lesson, live, model_table, sealed, wording
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.hunt import HuntHandler
@@ -168,6 +168,7 @@ class PredictionsHandler(BaseHandler):
     async def get(self) -> None:
         """The predictions: 200 with each one's questions, its result, and the answers with their students and times."""
         found = await asyncio.to_thread(sealed.of_class, self.root, os.environ.get(sealed.FOLDER))
+        calibration.add_to_class(found)
         if not self.shows_names:
             sealed.hide_names(found)
         self.finish(json.dumps({"predictions": found}))
@@ -175,7 +176,7 @@ class PredictionsHandler(BaseHandler):
 
 class LessonHandler(BaseHandler):
     """GET ?path=…: the predictions of a notebook, and the set-up cells that the course vouches for. POST: seal one,
-    `{"path": …, "name": …, "answers": […]}`, or skip it with null for the answers."""
+    `{"path": …, "name": …, "answers": […]}`, with `"sure"` where that is asked; null for the answers skips it."""
 
     @web.authenticated
     async def get(self) -> None:
@@ -197,7 +198,7 @@ class LessonHandler(BaseHandler):
             path, name, answers = str(body["path"]), str(body["name"]), body["answers"]
             if (folder := self.folder_of(path)) is None:
                 raise lesson.NoLesson(f"there is no notebook at {path!r}")
-            card = await asyncio.to_thread(lesson.seal, folder / Path(path).name, name, answers)
+            card = await asyncio.to_thread(lesson.seal, folder / Path(path).name, name, answers, body.get("sure"))
             self.finish(json.dumps({"card": card}))
         except (ValueError, KeyError, TypeError) as error:  # NoLesson is a ValueError
             self.respond(400, str(error))

@@ -35,33 +35,35 @@ class NoLesson(ValueError):
 
 
 def read_lesson(path: Path) -> dict[str, Any]:
-    """`{"predictions": [{"cell", "name", "questions", "card"}…], "setup": [cell id…]}`.
+    """`{"predictions": [{"cell", "name", "questions", "sure", "card"}…], "setup": [cell id…]}`.
 
-    card: of a sealed prediction as HTML, or None. Raises NoLesson for a file that is no notebook of a course.
+    sure: the steps of "how sure are you?", or None where that is not asked; card: of a sealed prediction as HTML, or
+    None. Raises NoLesson for a file that is no notebook of a course.
     """
     cells, unit = _cells(path)
     entries = sealed.read(path.parent)
     asked = []
-    for key, name, questions in _predictions(cells):
+    for key, name, questions, sure in _predictions(cells):
         entry = entries.get(name)
         card = None if entry is None else prediction_card.html(name, entry)
-        asked.append({"cell": key, "name": name, "questions": questions, "card": card})
+        asked.append({"cell": key, "name": name, "questions": questions, "card": card,
+                      "sure": list(sealed.SURE) if sure else None})  # fmt: skip
     return {"predictions": asked, "setup": own_setup(cells, lesson_text(unit))}
 
 
-def seal(path: Path, name: str, answers: Any) -> str:
+def seal(path: Path, name: str, answers: Any, sure: Any = None) -> str:
     """Seal the answers to a prediction of this notebook, or None to skip it; the card as HTML.
 
     Raises NoLesson for an unknown prediction, ValueError for answers that do not fit or a second try, OSError if the
     folder cannot be written.
     """
     cells, _ = _cells(path)
-    found = [questions for _, one, questions in _predictions(cells) if one == name]
+    found = [questions for _, one, questions, _ in _predictions(cells) if one == name]
     if not found:
         raise NoLesson(f"{path.name} asks for no prediction {name}: fetch the notebook again")
     checked = None if answers is None else check_answers(found[0], answers)
     with _sealing:
-        entry = sealed.seal(path.parent, name, found[0], checked)
+        entry = sealed.seal(path.parent, name, found[0], checked, sure)
     return prediction_card.html(name, entry)
 
 
@@ -112,13 +114,14 @@ def _cells(path: Path) -> tuple[list[dict[str, Any]], str]:
         raise NoLesson(f"{path.name} is not a notebook of a course") from error
 
 
-def _predictions(cells: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str, list[Question]]]:
-    """The cell, name and questions of each prediction whose call can be read."""
+def _predictions(cells: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str, list[Question], bool]]:
+    """The cell, name and questions of each prediction whose call can be read, and whether it asks how sure one is."""
     for index, cell in enumerate(cells):
         if cell["cell_type"] == "code" and cell["metadata"].get("tfkit", {}).get("role") == "predict":
-            found = questions_in("".join(cell["source"]))
+            source = "".join(cell["source"])
+            found = questions_in(source)
             if found is not None:
-                yield str(cell.get("id", index)), *found
+                yield str(cell.get("id", index)), *found, _asks_how_sure(source)
 
 
 def questions_in(source: str) -> tuple[str, list[Question]] | None:
@@ -131,6 +134,13 @@ def questions_in(source: str) -> tuple[str, list[Question]] | None:
     except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError):
         return None
     return (name, questions) if isinstance(name, str) and questions else None
+
+
+def _asks_how_sure(source: str) -> bool:
+    """Whether the call of `predict` in a source that has been read says `sure=True`."""
+    calls = [node.value for node in parse_source(source).body if isinstance(node, ast.Expr)]
+    named = [one for call in calls if isinstance(call, ast.Call) for one in call.keywords if one.arg == "sure"]
+    return any(isinstance(one.value, ast.Constant) and one.value.value is True for one in named)
 
 
 def _question(node: ast.expr) -> Question:

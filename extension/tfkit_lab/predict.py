@@ -11,6 +11,9 @@ and in the cell below
 A class that has talked may vote once more, before anyone runs the cell below: `predict.again("03.parameters")`. The
 first answers stay sealed, and it is they that are compared.
 
+With `predict(…, sure=True)` it is also asked how sure one is; `predict.curve()` then shows how often what one was so
+sure of came true.
+
 They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). If nobody can answer, as in
 `jupyter execute`, in nbgrader and in tests, no question is asked, and the cells below run and show the result.
 """
@@ -23,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.feedback.translate import say
-from tfkit_lab import prediction_card, questions, sealed, unsealed
+from tfkit_lab import calibration, prediction_card, questions, sealed, unsealed
 from tfkit_lab.questions import Question, stored_value
 
 __all__ = ["predict", "predicted", "predictions_made"]
@@ -49,10 +52,11 @@ class Predict:
     choice = staticmethod(questions.choice)
     mask = staticmethod(questions.mask)
 
-    def __call__(self, name: str, *questions: Question) -> None:
+    def __call__(self, name: str, *questions: Question, sure: bool = False) -> None:
         """Show the questions, to be answered once, or the answers sealed before. `name`: e.g. `03.parameters`.
 
-        Raises ValueError without questions.
+        sure: ask also how sure one is of all the answers together, which may be left open. Raises ValueError without
+        questions.
         """
         if not questions:
             raise ValueError(f"predict({name!r}) has no questions: pass predict.number(…), predict.choice(…) …")
@@ -67,7 +71,7 @@ class Predict:
         elif _user_can_answer():
             from tfkit_lab.prediction_widget import Prediction
 
-            widget = Prediction(name, list(questions), Path.cwd())
+            widget = Prediction(name, list(questions), Path.cwd(), sure)
             widget.display_handle = display(widget, display_id=True)
 
     def again(self, name: str) -> None:
@@ -90,6 +94,13 @@ class Predict:
 
             widget = SecondVote(name, entry["questions"], Path.cwd())
             widget.display_handle = display(widget, display_id=True)
+
+    def curve(self) -> None:
+        """Show how often predictions came true by how sure one was of them, over all units; with the same in words."""
+        if _shell() is not None:
+            from IPython.display import display
+
+            display(calibration.bundle(calibration.own_steps(Path.cwd())), raw=True)
 
 
 predict = Predict()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from autograder.feedback.translate import say
 from tfkit_lab.card_style import card_style
 from tfkit_lab.questions import is_right
 
+WAS_SURE = "You were {sure} % sure."
 CAME_TRUE, CAME_OTHERWISE = "✓", "≠"
 
 
@@ -35,6 +37,8 @@ def html(name: str, entry: dict[str, Any]) -> str:
     badge = f'<span class="tfkit-v-badge">{escape(sentence)}</span> <code>{escape(name)}</code>'
     next_step = "Go on: a cell below compares it with what comes out."
     foot = "" if "observed" in entry else f'<p class="tfkit-p-next">{next_step}</p>'
+    if entry.get("sure") is not None:
+        foot = f'<p class="tfkit-p-sure">{escape(say(WAS_SURE, sure=entry["sure"]))}</p>{foot}'
     css = " ".join(line.strip() for line in style().splitlines())
     body = (
         f'<div class="tfkit-v-head">{badge}</div>'
@@ -54,6 +58,8 @@ def text(name: str, entry: dict[str, Any]) -> str:
         if "observed" in entry:
             line += f", came out {plain(question, observed)}"
         lines.append(line)
+    if entry.get("sure") is not None:
+        lines.append("  " + say(WAS_SURE, sure=entry["sure"]))
     return "\n".join(lines)
 
 

@@ -26,8 +26,9 @@ class Prediction(anywidget.AnyWidget):
     problem = traitlets.Unicode().tag(sync=True)
     display_handle: Any = None  # of the output that shows it
 
-    def __init__(self, name: str, questions: list[Question], folder: Path) -> None:
-        super().__init__(form={"name": name, "questions": questions}, _css=prediction_card.style())
+    def __init__(self, name: str, questions: list[Question], folder: Path, sure: bool = False) -> None:
+        asked = {"sure": list(sealed.SURE)} if sure else {}
+        super().__init__(form={"name": name, "questions": questions, **asked}, _css=prediction_card.style())
         self.folder = folder
         self.on_msg(self._answered)
 
@@ -40,25 +41,30 @@ class Prediction(anywidget.AnyWidget):
             self.problem = f"the prediction could not be stored: {error}"
 
     def answer(self, content: dict[str, Any]) -> None:
-        """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for
+        """Handle a message of the browser: {"do": "seal", "answers": […]}, perhaps with "sure", or
+        {"do": "pass"}. Raises ValueError for
         answers that cannot be sealed, OSError if the folder cannot be written."""
         self.problem = ""
         name, questions = self.form["name"], self.form["questions"]
         answers = check_answers(questions, content.get("answers")) if content.get("do") == "seal" else None
-        entry = self.store(name, questions, answers)
+        entry = self.store(name, questions, answers, content.get("sure"))
         self.sealed = entry
         if self.display_handle is not None:  # so that a saved notebook shows the card without a kernel
             self.display_handle.update(prediction_card.bundle(name, entry), raw=True)
 
-    def store(self, name: str, questions: list[Question], answers: list[Any] | None) -> dict[str, Any]:
+    def store(
+        self, name: str, questions: list[Question], answers: list[Any] | None, sure: int | None
+    ) -> dict[str, Any]:
         """The entry with these answers; None: the user skipped them."""
-        return sealed.seal(self.folder, name, questions, answers)
+        return sealed.seal(self.folder, name, questions, answers, sure)
 
 
 class SecondVote(Prediction):
     """Asks the questions of a sealed prediction once more, after a talk."""
 
-    def store(self, name: str, questions: list[Question], answers: list[Any] | None) -> dict[str, Any]:
+    def store(
+        self, name: str, questions: list[Question], answers: list[Any] | None, sure: int | None
+    ) -> dict[str, Any]:
         """The entry with the second answers beside the first; who skips keeps the first alone."""
         if answers is None:
             return sealed.read(self.folder)[name]

@@ -32,6 +32,7 @@ FILE = Path(".tfkit") / "predictions.json"
 FOLDER = "TFKIT_PREDICTIONS"
 KINDS = ("number", "numbers", "shape", "choice", "mask")
 MAX_BYTES = 1 << 20
+SURE = (10, 30, 50, 70, 90)  # percent: what "how sure are you?" is answered with
 MAX_FILES = 3000
 MAX_TEXT = 400
 MAX_CELLS = 4096  # cells of a mask, or numbers in a list
@@ -51,16 +52,23 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
     return _whole(folder / FILE).get("predictions", {})
 
 
-def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list[Any] | None) -> dict[str, Any]:
+def seal(
+    folder: Path, name: str, questions: list[dict[str, Any]], answers: list[Any] | None, sure: int | None = None
+) -> dict[str, Any]:
     """Store the answers (None: the user skipped the question) with the time, and return the entry.
 
-    Raises AlreadySealed if there is one already, OSError if the folder cannot be written.
+    sure: how sure the user is of all of them, one of SURE, if that was asked and answered. Raises AlreadySealed if
+    there is one already, ValueError for another `sure`, OSError if the folder cannot be written.
     """
+    if not _is_sure(sure):
+        raise ValueError(f"how sure you are is one of {', '.join(map(str, SURE))} percent")
     whole = _whole(folder / FILE)
     known = whole.setdefault("predictions", {})
     if name in known:
         raise AlreadySealed(f"{name} is already sealed: a prediction can be made only once")
     known[name] = {"questions": questions, "answers": answers, "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    if answers is not None and sure is not None:
+        known[name]["sure"] = sure
     _write(folder, whole)
     return known[name]
 
@@ -141,8 +149,12 @@ def is_entry(one: Any) -> bool:
     if not isinstance(one, dict) or not isinstance(one.get("at"), str) or not isinstance(one.get("questions"), list):
         return False
     questions, lists = one["questions"], (one.get("answers"), one.get("again"), one.get("observed"))
-    valid = all(map(_is_question, questions))
+    valid = all(map(_is_question, questions)) and _is_sure(one.get("sure"))
     return valid and _is_strict(questions) and all(found is None or _fit(questions, found) for found in lists)
+
+
+def _is_sure(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and value in SURE)
 
 
 def _is_question(one: Any) -> bool:
@@ -203,7 +215,7 @@ def _write(folder: Path, whole: dict[str, Any]) -> None:
 
 def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
     """Every prediction of a class: its name, its questions, and the students' answers in order of time, with those of
-    a second vote (`again`).
+    a second vote (`again`) and how sure they were (`sure`), where they were asked.
 
     Read from the shared folder, and from submissions to the courses under `root`; one student's prediction counts once.
     Entries whose questions are not those of most students belong to another version of the lesson, or to nobody's, and
@@ -215,8 +227,8 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
     for student, name, entry in _entries(root, shared):
         asked = {"name": name, "questions": entry["questions"], "observed": {}, "by": {}}
         one = found.setdefault(name, {}).setdefault(json.dumps(entry["questions"], sort_keys=True), asked)
-        again = {"again": entry["again"]} if entry.get("again") is not None else {}
-        answer = {"student": student, "at": entry["at"], "answers": entry["answers"], **again}
+        more = {key: entry[key] for key in ("again", "sure") if entry.get(key) is not None}
+        answer = {"student": student, "at": entry["at"], "answers": entry["answers"], **more}
         one["by"].setdefault(student, answer)
         if entry.get("observed"):
             one["observed"].setdefault(student, entry["observed"])

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -25,6 +26,7 @@ from course.notebook import ANSWER, SCHEME, source_notebook
 from course.settings import LessonError, unit_names
 from course.settings import read as read_settings
 from course.solution import _module_source, solution
+from tfkit_lab.lesson import questions_in
 
 TASK = '# %% [markdown] role="task"'
 MARKS = "# ### BEGIN MARK SCHEME\n# - because\n# ### END MARK SCHEME\n"
@@ -71,6 +73,18 @@ def test_a_course_can_leave_the_questions_out_and_a_track_asks_on_its_own_units(
     _, without = read_settings(tmp_path)
     assert without.earlier == ()
     assert "recall" not in [cell.id for cell in source_notebook(course.UNITS / "03-heads", without).cells]
+
+
+def test_predictions_ask_how_sure_one_is_where_the_course_wants_it(tmp_path):
+    (tmp_path / "course.toml").write_text('sure = true\n[[unit]]\nname = "03-heads"\n')
+    (asking,) = read_settings(tmp_path)
+    cells = {cell.id: cell.source for cell in source_notebook(course.UNITS / "03-heads", asking).cells}
+    asked = [source for name, source in cells.items() if name.startswith("predict-")]
+    assert asked and all(source.endswith("sure=True)") and questions_in(source) for source in asked)
+    assert cells["sure"].endswith("predict.curve()")
+    other = source_notebook(course.UNITS / "03-heads", replace(asking, sure=False)).cells
+    assert not any("sure" in cell.source for cell in other if cell.id.startswith("predict-")), "not asked by default"
+    assert "sure" not in [cell.id for cell in other]
 
 
 def test_each_exercise_has_its_cell_its_check_and_its_points(built):

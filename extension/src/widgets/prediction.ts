@@ -179,7 +179,7 @@ export function fieldOf(question: IQuestion, place: number, name: string, change
 
 /** The form; it sends the answers to the kernel, which replies with `sealed` or with a `problem`. */
 function form(model: IModel): HTMLElement {
-  const { name, questions } = model.get('form') as { name: string; questions: IQuestion[] };
+  const { name, questions, sure } = model.get('form') as { name: string; questions: IQuestion[]; sure?: number[] };
   const seal = h('button', { type: 'submit', className: 'tfkit-p-seal' }, translated('Seal the prediction'));
   const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Skip'));
   pass.title = translated('Go on without a prediction');
@@ -201,6 +201,12 @@ function form(model: IModel): HTMLElement {
     ...sets,
     problem
   );
+  const steps = (sure ?? []).map(value => h('input', { type: 'radio', name: `${name} sure`, value: String(value) }));
+  if (steps.length) {
+    const labels = steps.map(step => h('label', {}, step, h('span', {}, `${step.value} %`)));
+    const asks = h('legend', {}, translated('How sure are you that all of it comes true? You may leave this open.'));
+    problem.before(h('fieldset', {}, asks, h('div', { className: 'tfkit-p-options tfkit-p-sureness' }, ...labels)));
+  }
   node.append(h('div', { className: 'tfkit-p-bar' }, seal, pass));
   node.onsubmit = event => {
     event.preventDefault();
@@ -212,7 +218,8 @@ function form(model: IModel): HTMLElement {
         .querySelector<HTMLElement>('input, button[tabindex="0"]')
         ?.focus();
     } else {
-      model.send?.({ do: 'seal', answers });
+      const chosen = steps.find(step => step.checked);
+      model.send?.({ do: 'seal', answers, ...(chosen ? { sure: Number(chosen.value) } : {}) });
     }
   };
   pass.onclick = () => model.send?.({ do: 'pass' });

@@ -14,7 +14,9 @@ test('the hunt button opens one hunt after the other, each judged in its noteboo
   const others = [];
   page.on('request', request => !request.url().includes('127.0.0.1') && others.push(request.url()));
   await lab(page, '02-masks/02-masks.ipynb');
-  const button = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden)').getByRole('button', { name: 'Bug hunt' });
+  const button = page
+    .locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-NotebookPanel-toolbar')
+    .getByText('Bug hunt', { exact: true });
   await activate(page, { role: 'exercise', exercise: 'masks.causal' });
   await button.click();
   const opened = n =>
@@ -53,13 +55,13 @@ test('the hunt button opens one hunt after the other, each judged in its noteboo
 
 test('a hunt speaks French in a French lab, and other notebooks have no button', async ({ page }) => {
   await lab(page, 'predict.ipynb');
-  await expect(page.getByRole('button', { name: 'Bug hunt' })).toHaveCount(0);
+  await expect(page.locator('.jp-NotebookPanel-toolbar').getByText('Bug hunt', { exact: true })).toHaveCount(0);
   await language(page, 'fr_FR');
   try {
     await lab(page, '02-masks/02-masks.ipynb');
     await page
-      .locator('.jp-NotebookPanel:not(.lm-mod-hidden)')
-      .getByRole('button', { name: 'Chasse aux fautes' })
+      .locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-NotebookPanel-toolbar')
+      .getByText('Chasse aux fautes', { exact: true })
       .click();
     const panel = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden)');
     await expect(panel.getByRole('heading', { name: /^Chasse aux fautes/ })).toBeVisible();

@@ -42,6 +42,13 @@ def test_the_notebook_is_valid_and_its_functions_are_stubs(subject, parameter):
     assert all("NotImplementedError" in ast.unparse(one.body[-1]) for one in functions)
 
 
+def test_each_third_hunt_has_two_faults_where_there_are_mistakes_to_make_together():
+    shown = [practice.notebook("attention.attend", seed)["cells"][1]["source"] for seed in (1, 2, 3)]
+    assert ["faults=2" in source for source in shown] == [False, False, True]
+    for subject in ("masks.causal", "page.gpt2"):  # an answer of one line, and a page
+        assert "faults" not in practice.notebook(subject, 3)["cells"][1]["source"]
+
+
 def test_the_notebook_speaks_the_readers_language():
     with override_language("fr"):
         text = json.dumps(practice.notebook("masks.causal", 1), ensure_ascii=False)

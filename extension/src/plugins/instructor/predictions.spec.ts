@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
-import { bars, IPrediction, Predictions } from './predictions';
+import { asTable, bars, IPrediction, Predictions, surprises } from './predictions';
 
 const said = (student: string, ...answers: unknown[]) => ({
   student,
@@ -105,5 +105,37 @@ describe('the section of the class panel', () => {
     const section = new Predictions(nullTranslator.load('tfkit_lab'));
     section.show([], false);
     expect(section.node.hidden).toBe(true);
+  });
+});
+
+describe('how sure a class was', () => {
+  const one = (name: string, sure: number, right: number): IPrediction => ({
+    name,
+    questions: [{ kind: 'choice', label: `=${name}?`, options: ['a', 'b'] }],
+    observed: [['a']],
+    by: [
+      { student: '1', at: '1', answers: [['a']], again: [['b']], sure },
+      { student: '2', at: '2', answers: [['b']], sure }
+    ],
+    calibration: { students: 2, sure, right }
+  });
+
+  it('names what surprised it, the greatest difference first', () => {
+    const found = [
+      one('02.a', 70, 50),
+      one('02.b', 90, 0),
+      one('02.c', 30, 50),
+      { ...one('02.d', 90, 0), calibration: null }
+    ];
+    expect(surprises(found).map(({ name }) => name)).toEqual(['02.b', '02.a']);
+  });
+
+  it('saves a table with a row for each answer, and no formula in it', () => {
+    expect(asTable([one('02.a', 70, 50)]).split('\r\n')).toEqual([
+      '"prediction","question","answer","students","after_talking","came_out","mean_sure","mean_right"',
+      `"02.a","'=02.a?","a","1","0","1","70","50"`,
+      `"02.a","'=02.a?","b","1","1","0","70","50"`,
+      ''
+    ]);
   });
 });

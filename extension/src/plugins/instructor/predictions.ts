@@ -1,6 +1,7 @@
 /** The predictions of a class: a bar for each answer, live or as a replay. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
+import { saveFile } from '../../widgets/file';
 
 export interface IQuestion {
   readonly kind: 'number' | 'numbers' | 'shape' | 'choice' | 'mask';
@@ -21,7 +22,48 @@ export interface IPrediction {
     answers: readonly unknown[] | null;
     /** The answers of a second vote, after the class has talked. */
     again?: readonly unknown[];
+    /** How sure the student was, in percent, where the course asks. */
+    sure?: number;
   }[];
+  /** Of those who said how sure they were: the mean of that and the share that was right, in percent. */
+  readonly calibration?: ICalibration | null;
+}
+
+interface ICalibration {
+  readonly students: number;
+  readonly sure: number;
+  readonly right: number;
+}
+
+/** What surprised the class: predictions of which it was surer than right, the greatest difference first. */
+export function surprises(found: readonly IPrediction[]): (IPrediction & { calibration: ICalibration })[] {
+  return found
+    .filter((one): one is IPrediction & { calibration: ICalibration } => !!one.calibration)
+    .filter(({ calibration }) => calibration.sure > calibration.right)
+    .sort((a, b) => b.calibration.sure - b.calibration.right - (a.calibration.sure - a.calibration.right));
+}
+
+const quoted = (value: unknown): string => {
+  const text = String(value ?? '');
+  return `"${(/^[=+@\t-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text).replace(/"/g, '""')}"`;
+};
+
+/** The predictions as a table in CSV: a row for each answer to a question, with how many gave it and how the class did. */
+export function asTable(found: readonly IPrediction[]): string {
+  const head = ['prediction', 'question', 'answer', 'students', 'after_talking', 'came_out', 'mean_sure', 'mean_right'];
+  const rows = found.flatMap(one =>
+    one.questions.flatMap(({ label }, place) => {
+      const again = new Map(bars(one, place, one.by.length, 'again').map(bar => [bar.answer, bar.students.length]));
+      const first = bars(one, place);
+      const only = [...again.keys()].filter(answer => !first.some(bar => bar.answer === answer));
+      const all = [...first, ...only.map(answer => ({ answer, students: [], observed: false }))];
+      return all.map(({ answer, students, observed }) => [
+        ...[one.name, label, answer, students.length, again.get(answer) ?? 0, observed ? 1 : 0],
+        ...[one.calibration?.sure, one.calibration?.right]
+      ]);
+    })
+  );
+  return [head, ...rows].map(row => row.map(quoted).join(',')).join('\r\n') + '\r\n';
 }
 
 export interface IBar {
@@ -30,6 +72,7 @@ export interface IBar {
   readonly observed: boolean;
 }
 
+const MOST_SURPRISES = 5;
 const MAX_BARS = 12; // of a question; rarer answers share the last one
 
 const asText = ({ kind }: IQuestion, value: unknown): string => {
@@ -140,7 +183,22 @@ export function histogram(
       : [table(i, 'answers', label)]
   );
   const note = passed ? [h('p', {}, trans._n('%1 passed', '%1 passed', passed))] : [];
-  return [...blocks, ...note];
+  const { calibration } = prediction;
+  const sure = calibration
+    ? [
+        h(
+          'p',
+          { className: 'tfkit-Sure' },
+          trans.__(
+            'How sure, on the mean: %1 % · right: %2 % · who said so: %3',
+            calibration.sure,
+            calibration.right,
+            calibration.students
+          )
+        )
+      ]
+    : [];
+  return [...blocks, ...note, ...sure];
 }
 
 /** The section of the class panel, with controls for the prediction and the replay. */
@@ -157,12 +215,15 @@ export class Predictions {
     this._upto.setAttribute('aria-label', _trans.__('Answers so far'));
     this._replayButton.textContent = _trans.__('Replay');
     this._replayButton.onclick = () => this._replay();
-    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._replayButton, this._upto, this._count);
+    const save = h('button', { type: 'button' }, _trans.__('Save as CSV'));
+    save.onclick = () => saveFile('predictions.csv', asTable(this._found), 'text/csv');
+    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._replayButton, this._upto, this._count, save);
     this.node.append(
       h('h3', {}, _trans.__('Predictions')),
       h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which),
       bar,
-      this._body
+      this._body,
+      this._surprising
     );
   }
 
@@ -178,6 +239,7 @@ export class Predictions {
     this._which.replaceChildren(
       ...found.map(({ name, questions }) => h('option', { value: name }, questions[0]?.label ?? name))
     );
+    this._surprised();
     this._which.value = found.some(({ name }) => name === before) ? before : (found[0]?.name ?? '');
     this._draw();
   }
@@ -212,6 +274,21 @@ export class Predictions {
     }
   }
 
+  /** The predictions that surprised the class, each of which can be chosen. */
+  private _surprised(): void {
+    const found = surprises(this._found).slice(0, MOST_SURPRISES);
+    const items = found.map(({ name, questions, calibration: { sure, right } }) => {
+      const choose = h('button', { type: 'button' }, questions[0]?.label ?? name);
+      choose.onclick = () => {
+        this._which.value = name;
+        this._draw();
+      };
+      return h('li', {}, choose, ' ', this._trans.__('%1 % sure, %2 % right', sure, right));
+    });
+    const title = h('h4', {}, this._trans.__('What surprised the class'));
+    this._surprising.replaceChildren(...(items.length ? [title, h('ol', {}, ...items)] : []));
+  }
+
   private _replay(): void {
     this.dispose();
     this._live = false;
@@ -240,4 +317,5 @@ export class Predictions {
   private readonly _replayButton = h('button', { type: 'button' });
   private readonly _count = h('span');
   private readonly _body = h('div');
+  private readonly _surprising = h('div', { className: 'tfkit-Surprises' });
 }

@@ -65,8 +65,8 @@ export const readingPlugin: JupyterFrontEndPlugin<void> = {
       open: (place: IPlace) => void app.commands.execute(OPEN, targetOf(place)),
       load: () => import('../../widgets/sharing'),
       keys: () => keysOf(app.commands, READING),
-      seal: async (path: string, name: string, answers: unknown) => {
-        const body = JSON.stringify({ path, name, answers });
+      seal: async (path: string, name: string, answers: unknown, sure: unknown) => {
+        const body = JSON.stringify({ path, name, answers, sure });
         return (await request<{ card: string }>(serverSettings, 'lesson', { method: 'POST', body })).card;
       }
     };

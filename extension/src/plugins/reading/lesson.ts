@@ -31,7 +31,7 @@ export interface IServices {
   leave(): void;
   /** The keys that leave reading mode, as this system writes them; empty where none do. */
   keys(): string;
-  seal(path: string, name: string, answers: unknown): Promise<string>;
+  seal(path: string, name: string, answers: unknown, sure: unknown): Promise<string>;
   /** Opens a step of the course. */
   open(place: IPlace): void;
   /** Loads the module that writes pictures. */
@@ -135,7 +135,7 @@ export class LessonReader {
       putInto(
         cell,
         'top',
-        () => new PredictionPart(asked, this._services.sanitizer, answers => this._seal(asked, answers))
+        () => new PredictionPart(asked, this._services.sanitizer, (answers, sure) => this._seal(asked, answers, sure))
       );
     } else if (display === 'exercise') {
       const check = (): void => this._at(cell, () => this._services.check());
@@ -161,8 +161,8 @@ export class LessonReader {
     return this._lesson.predictions.find(one => one.cell === cell.model.id);
   }
 
-  private async _seal(asked: IPrediction, answers: unknown): Promise<string> {
-    const card = await this._services.seal(this._panel.context.localPath, asked.name, answers);
+  private async _seal(asked: IPrediction, answers: unknown, sure: unknown): Promise<string> {
+    const card = await this._services.seal(this._panel.context.localPath, asked.name, answers, sure);
     void this._services.course.refresh();
     return card;
   }

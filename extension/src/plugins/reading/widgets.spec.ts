@@ -71,7 +71,7 @@ it('a sealed prediction has the focus that its button had', async () => {
   button.focus();
   button.click();
   await vi.waitFor(() => expect(node.textContent).toBe('sealed'));
-  expect(seal.mock.calls).toEqual([[[['x']]]]);
+  expect(seal.mock.calls).toEqual([[[['x']], null]]);
   expect(document.activeElement).toBe(node.firstElementChild);
   const before = attach(
     new PredictionPart({ ...asked, card: '<b>sealed</b>' }, { sanitize: (html: string) => html }, seal)

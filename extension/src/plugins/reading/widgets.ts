@@ -110,6 +110,8 @@ export interface IPrediction {
   readonly cell: string;
   readonly name: string;
   readonly questions: unknown[];
+  /** The steps, in percent, of how sure one is; null where that is not asked. */
+  readonly sure?: readonly number[] | null;
   /** Its card, once it is sealed. */
   readonly card: string | null;
 }
@@ -119,19 +121,20 @@ export class PredictionPart extends Part {
   constructor(
     prediction: IPrediction,
     private readonly _sanitizer: ISanitizer,
-    seal: (answers: unknown) => Promise<string>
+    seal: (answers: unknown, sure: unknown) => Promise<string>
   ) {
     super('predict');
-    const { name, questions } = prediction;
+    const { name, questions, sure } = prediction;
     if (prediction.card !== null) {
       this._show(name, prediction.card);
       return;
     }
-    const model = new RecordedModel({ form: { name, questions }, sealed: null, problem: '' });
+    const model = new RecordedModel({ form: { name, questions, sure: sure ?? [] }, sealed: null, problem: '' });
     const answer = async (message: Record<string, unknown>): Promise<void> => {
       model.set('problem', '');
       try {
-        this._show(name, await seal(message.do === 'seal' ? message.answers : null)).focus(); // its button is gone
+        const answers = message.do === 'seal' ? message.answers : null;
+        this._show(name, await seal(answers, message.sure ?? null)).focus(); // its button is gone
       } catch (error) {
         model.set('problem', error instanceof Error ? error.message : String(error));
       }
