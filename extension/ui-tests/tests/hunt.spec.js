@@ -1,16 +1,7 @@
 const { expect, test } = require('@playwright/test');
-const { accessible, activate, command, lab, language, setSource, theme } = require('../helpers');
+const { activate, lab, language } = require('../helpers');
 
-const ANSWER = `def suspected_lines():
-    return [1]
-
-def test_it(answer):
-    assert answer(3).shape == (3, 3)
-
-def repaired_code():
-    return "import torch\\n\\ndef causal_mask(length):\\n    return torch.ones(length, length, dtype=torch.bool).tril()"`;
-
-test('the hunt button opens one hunt after the other, each judged in its notebook', async ({ page }) => {
+test('the hunt button opens a hunt in the exercise at hand, with its symptom', async ({ page }) => {
   const others = [];
   page.on('request', request => !request.url().includes('127.0.0.1') && others.push(request.url()));
   await lab(page, '02-masks/02-masks.ipynb');
@@ -26,36 +17,13 @@ test('the hunt button opens one hunt after the other, each judged in its noteboo
   const card = panel.locator('.tfkit-is-hunt');
   await expect(card).toContainText('The symptom', { timeout: 120000 }); // the code is run in a process of its own
   await expect(panel.getByRole('heading', { name: /^Bug hunt: / })).toBeVisible();
-  for (const [name, look] of [
-    ['Dark', 'dark'],
-    ['Light', 'light']
-  ]) {
-    await theme(page, name);
-    await accessible(page, '.tfkit-is-hunt');
-    await page.screenshot({ path: `screenshots/hunt-${look}.png` });
-  }
-  await activate(page, 2);
-  await setSource(page, ANSWER);
-  await command(page, 'notebook:run-cell-and-select-next');
-  await command(page, 'notebook:run-cell');
-  await expect(panel).toContainText('The repaired code passes all checks.', { timeout: 120000 });
-  await accessible(page, '.jp-NotebookPanel:not(.lm-mod-hidden) .tfkit-verdict');
-  await page.screenshot({ path: 'screenshots/hunt-judged.png' });
-  await button.click(); // in the notebook of a hunt: the next one of the same exercise
-  await opened(2);
-  expect(await page.evaluate(() => window.jupyterapp.shell.currentWidget.context.path)).toBe(
-    'hunts/masks.causal-2.ipynb'
-  );
-  await expect(card).toContainText('The symptom', { timeout: 120000 });
-  await command(page, 'application:toggle-left-area');
-  await page.setViewportSize({ width: 390, height: 900 });
-  await page.screenshot({ path: 'screenshots/hunt-narrow.png' });
+  await page.screenshot({ path: 'screenshots/hunt-light.png' });
   expect(others).toEqual([]);
 });
 
 test('a hunt speaks French in a French lab, and other notebooks have no button', async ({ page }) => {
   await lab(page, 'predict.ipynb');
-  await expect(page.locator('.jp-NotebookPanel-toolbar').getByText('Bug hunt', { exact: true })).toHaveCount(0);
+  await expect(page.locator('.jp-NotebookPanel-toolbar').getByText('Bug hunt', { exact: true })).toBeHidden();
   await language(page, 'fr_FR');
   try {
     await lab(page, '02-masks/02-masks.ipynb');
