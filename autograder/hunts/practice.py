@@ -21,9 +21,9 @@ from autograder.hunts.make import UnknownHunt
 TITLE = "Bug hunt: {title}"
 PAGE = "the whole model {name}"
 WHAT_TO_DO = (
-    "The first cell below shows code that looks right and has one fault or two, with its symptom. In the cell after it, write "
-    "as far as you get: the numbers of the lines that you suspect, a test, and the repaired code. The last cell says "
-    "how far the hunt is solved. Nothing of it counts, and as many further hunts can be drawn as you like."
+    "The first cell below shows code that looks right and has one fault or two, with its symptom. In the cell after "
+    "it, write as far as you get: the numbers of the lines that you suspect, a test, and the repaired code. The last "
+    "cell says how far the hunt is solved. Nothing of it counts, and as many further hunts can be drawn as you like."
 )
 LINES_ARE = "The numbers of the lines that you suspect, in a list."
 TEST_IS = "Ends without an error on right code, and fails on the code above. `{parameter}` is {what}."

@@ -29,7 +29,7 @@ NEAR = 5  # percentage points that count as equal
 SIDE, LEFT, FOOT = 180, 40, 26  # of the picture, in pixels
 
 
-class Step(NamedTuple):
+class CalibrationStep(NamedTuple):
     """The predictions of which a student was equally sure."""
 
     sure: int  # percent
@@ -49,17 +49,17 @@ def outcome(questions: Sequence[dict[str, Any]], answers: Any, observed: Any) ->
     return all(is_right(*one) for one in zip(questions, answers, observed, strict=True))
 
 
-def steps(entries: Iterable[dict[str, Any]]) -> list[Step]:
+def steps(entries: Iterable[dict[str, Any]]) -> list[CalibrationStep]:
     """What came of predictions as `sealed.seal` stores them, from the least sure on."""
     found: dict[int, list[bool]] = {}
     for entry in entries:
         right = outcome(entry["questions"], entry["answers"], entry.get("observed"))
         if right is not None and entry.get("sure") is not None:
             found.setdefault(entry["sure"], []).append(right)
-    return [Step(sure, sum(came), len(came)) for sure, came in sorted(found.items())]
+    return [CalibrationStep(sure, sum(came), len(came)) for sure, came in sorted(found.items())]
 
 
-def own_steps(folder: Path) -> list[Step]:
+def own_steps(folder: Path) -> list[CalibrationStep]:
     """Those of a student: the predictions in the notebook's folder, and in the folders of other units beside it."""
     folders = {folder, *(path.parents[1] for path in folder.parent.glob(f"*/{sealed.FILE.as_posix()}"))}
     return steps(entry for one in sorted(folders) for entry in sealed.read(one).values())
@@ -75,23 +75,23 @@ def add_to_class(found: Iterable[dict[str, Any]]) -> None:
         one["calibration"] = {"students": count, **_means(all_steps)} if count else None
 
 
-def _means(found: Sequence[Step]) -> dict[str, int]:
+def _means(found: Sequence[CalibrationStep]) -> dict[str, int]:
     count = sum(step.count for step in found)
     sure = round(sum(step.sure * step.count for step in found) / count)
     return {"sure": sure, "right": round(100 * sum(step.right for step in found) / count)}
 
 
-def bundle(found: Sequence[Step]) -> dict[str, str]:
+def bundle(found: Sequence[CalibrationStep]) -> dict[str, str]:
     """The curve as an output of a notebook."""
     return {"text/html": html(found), "text/plain": text(found)}
 
 
-def text(found: Sequence[Step]) -> str:
+def text(found: Sequence[CalibrationStep]) -> str:
     """The curve in words: a line for each step, and one for all of them."""
     return "\n".join([say(TITLE), *_sentences(found)])
 
 
-def _sentences(found: Sequence[Step]) -> list[str]:
+def _sentences(found: Sequence[CalibrationStep]) -> list[str]:
     if not found:
         return [say(NOTHING)]
     means = _means(found)
@@ -101,7 +101,7 @@ def _sentences(found: Sequence[Step]) -> list[str]:
     return [*lines, say(whole, sure=means["sure"], share=means["right"])]
 
 
-def html(found: Sequence[Step]) -> str:
+def html(found: Sequence[CalibrationStep]) -> str:
     """The card with the curve; its numbers stand beside it as text, so that nobody needs the picture."""
     css = " ".join(line.strip() for line in prediction_card.style().splitlines())
     *listed, last = _sentences(found)
@@ -114,7 +114,7 @@ def html(found: Sequence[Step]) -> str:
     return f'<style>{css}</style><div class="tfkit-verdict tfkit-predict tfkit-is-sealed">{head}{body}</div>'
 
 
-def _svg(found: Sequence[Step]) -> str:
+def _svg(found: Sequence[CalibrationStep]) -> str:
     def at(sure: float, share: float) -> tuple[float, float]:
         return LEFT + SIDE * sure / 100, SIDE + 8 - SIDE * share / 100
 

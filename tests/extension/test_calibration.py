@@ -8,7 +8,7 @@ import pytest
 from autograder.feedback.translate import override_language
 from tfkit_lab import calibration, lesson, prediction_card, sealed
 from tfkit_lab import predict as asking
-from tfkit_lab.calibration import Step
+from tfkit_lab.calibration import CalibrationStep
 from tfkit_lab.prediction_widget import Prediction
 from tfkit_lab.questions import choice, number
 
@@ -36,7 +36,7 @@ def course(tmp_path):
 
 def test_a_curve_counts_what_came_true_in_all_units_of_a_student(course):
     found = calibration.own_steps(course / "03-heads")
-    assert found == [Step(50, 1, 1), Step(90, 1, 2)]
+    assert found == [CalibrationStep(50, 1, 1), CalibrationStep(90, 1, 2)]
     assert calibration.text(found).splitlines()[1:] == [
         "50 % sure: 1 of 1 came true (100 %)",
         "90 % sure: 1 of 2 came true (50 %)",
@@ -47,9 +47,9 @@ def test_a_curve_counts_what_came_true_in_all_units_of_a_student(course):
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ([Step(90, 9, 10)], "as sure as you were right"),
-        ([Step(90, 5, 10)], "surer than right"),
-        ([Step(10, 5, 10)], "less sure than"),
+        ([CalibrationStep(90, 9, 10)], "as sure as you were right"),
+        ([CalibrationStep(90, 5, 10)], "surer than right"),
+        ([CalibrationStep(10, 5, 10)], "less sure than"),
         ([], "Nothing to show yet"),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_picture_has_its_numbers_as_text_beside_it(steps, words):
 
 def test_the_curve_speaks_french():
     with override_language("fr"):
-        page = calibration.html([Step(10, 1, 1), Step(90, 0, 2)])
+        page = calibration.html([CalibrationStep(10, 1, 1), CalibrationStep(90, 0, 2)])
     assert "plus sûr que juste" in page and "moins sûr" not in page and "Across" not in page and " sure" not in page
 
 
