@@ -111,7 +111,7 @@ def _told_of(subject: str) -> tuple[str, str, str]:
 
 
 def _cell(kind: str, id: str, source: str) -> dict[str, Any]:
-    code = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
     return {"cell_type": kind, "id": id, "metadata": {"tfkit": {"role": id}}, "source": source, **code}
 
 

@@ -8,9 +8,10 @@ was surer than right. Murphy, Winkler 1977 call forecasts reliable whose shares 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from autograder.feedback.translate import say
 from tfkit_lab import prediction_card, sealed
@@ -29,7 +30,8 @@ NEAR = 5  # percentage points that count as equal
 SIDE, LEFT, FOOT = 180, 40, 26  # of the picture, in pixels
 
 
-class CalibrationStep(NamedTuple):
+@dataclass(frozen=True)
+class CalibrationStep:
     """The predictions of which a student was equally sure."""
 
     sure: int  # percent
