@@ -247,7 +247,8 @@ def _steps(data: Mapping[str, Any]) -> str:
     head = "".join(f'<th scope="col">{say(name)}</th>' if name else "<td></td>" for name in STEP_COLUMNS)
     table = f'<table class="tfkit-v-steps"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     title = say("Step by step: your lines beside a right answer’s shapes")
-    return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
+    scrolled = f'<div class="tfkit-v-box" tabindex="0">{table}</div>'
+    return f'<details class="tfkit-v-trace"><summary>{title}</summary>{scrolled}</details>'
 
 
 def _departs(step: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

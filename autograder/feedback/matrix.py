@@ -126,7 +126,7 @@ def render_matrix(matrix: Matrix) -> str:
     if len(matrix.rows) > WIDEST:
         lines.append("<tr><th>…</th></tr>")
     return (
-        f'<div class="tfkit-v-box"><table class="tfkit-v-m"><caption>{escape(matrix.name)}</caption>'
+        f'<div class="tfkit-v-box" tabindex="0"><table class="tfkit-v-m"><caption>{escape(matrix.name)}</caption>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
@@ -166,7 +166,7 @@ def _signs(name: str, rows: Sequence[str]) -> str:
         cells = "".join(f'<td class="{FLOW_CLASSES.get(sign, "")}">{escape(sign)}</td>' for sign in row)
         lines.append(f'<tr><th scope="row">{number}</th>{cells}</tr>')
     return (
-        f'<div class="tfkit-v-box"><table class="tfkit-v-m tfkit-v-flow"><caption>{name}</caption>'
+        f'<div class="tfkit-v-box" tabindex="0"><table class="tfkit-v-m tfkit-v-flow"><caption>{name}</caption>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
