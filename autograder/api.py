@@ -26,6 +26,29 @@ class Limits:
     output_bytes: int = 1 << 18
 
 
+@dataclass(frozen=True)
+class FormChange:
+    """How a value differs from the course's: expressions in `{x}` for the way there and back, which undo each other."""
+
+    to_course: str
+    from_course: str
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Another contract of an exercise. `arguments` and `result`: what differs from the course's own."""
+
+    name: str
+    sentence: str  # for the student: what is asked for instead
+    result: FormChange | None = None
+    arguments: tuple[tuple[str, FormChange], ...] = ()
+    results_of: tuple[tuple[str, str], ...] = ()  # collected answer -> how its result, of another type, differs
+
+    def change_of(self, parameter: str) -> FormChange | None:
+        """The change of an argument, if it has one."""
+        return dict(self.arguments).get(parameter)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One exercise of a unit. `symbols[i]` is graded against `references[i]` (dotted `module:name`)."""
@@ -38,6 +61,8 @@ class Exercise:
     checks: str  # name of the function in the unit's checks.py
     points: float = 1.0
     folder: Path | None = None  # the unit's folder, where checks.py and submissions/ are
+    contracts: tuple[Contract, ...] = ()  # other contracts of the same idea; see exercises.contracts
+    contract: Contract | None = None  # the one that is asked for; None: the course's own
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from autograder.ordering import command as ordering
 from autograder.questions import command as questions
 from autograder.report import command as report
 from autograder.sandbox import SandboxError
+from autograder.variants import command as variants
 from autograder.viva import command as viva
 from tfkit_course import replace_unencodable
 
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     hub.add_parsers(add_command(commands, "hub", help_texts.HUB))
     hunts.add_parsers(add_command(commands, "hunts", help_texts.HUNTS))
     ordering.add_options(add_command(commands, "order", help_texts.ORDER))
+    variants.add_options(add_command(commands, "variants", help_texts.VARIANTS))
     questions.add_parsers(commands)
     viva.add_parsers(commands)
     add_command(commands, "list", help_texts.LIST).set_defaults(run=_list)

@@ -7,10 +7,11 @@ and their folder has a lesson. `python -m course.new` writes such a package.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.api import Exercise
+from autograder.api import Contract, Exercise
 from autograder.exercises import registry
 
 UNITS = Path(__file__).parent / "units"
@@ -35,14 +36,17 @@ def all_exercises() -> tuple[Exercise, ...]:
     return registry.exercises()
 
 
-def exercise(name: str, title: str, *references: str, checks: str, points: float = 1) -> Exercise:
+def exercise(name: str, title: str, *references: str, checks: str, points: float = 1,
+             contracts: Sequence[Contract] = ()) -> Exercise:  # fmt: skip
     """One entry of a unit's exercises.py. references: dotted `module:symbol` of the definitions that students write
     under that name.
 
-    checks: the function in the unit's checks.py. The unit and its folder are filled in by `exercises`.
+    checks: the function in the unit's checks.py. contracts: other contracts of the same idea, of which course.toml may
+    draw one (autograder.exercises.contracts). The unit and its folder are filled in by `exercises`.
     """
     symbols = tuple(reference.partition(":")[2] for reference in references)
-    return Exercise(id=name, unit="", title=title, symbols=symbols, references=references, checks=checks, points=points)
+    return Exercise(id=name, unit="", title=title, symbols=symbols, references=references, checks=checks, points=points,
+                    contracts=tuple(contracts))  # fmt: skip
 
 
 def exercises() -> list[Exercise]:

@@ -8,7 +8,7 @@ The output is a function of the input: same bytes on every build, and a file tha
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -39,16 +39,23 @@ class BuiltNotebook:
 
 
 def build(
-    course_dir: str | Path, units: list[str] | None = None, language: str | None = None, track: str | None = None
+    course_dir: str | Path,
+    units: list[str] | None = None,
+    language: str | None = None,
+    track: str | None = None,
+    variants: str | None = None,
 ) -> list[BuiltNotebook]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
     language: gettext's code, by default course.toml's; texts without a translation stay in English (course.translate).
-    track: only its units, instead of course.toml's. Raises LessonError for an unknown unit, track or language, a
+    track: only its units, instead of course.toml's. variants: the group for which contracts are drawn, instead of
+    course.toml's. Raises LessonError for an unknown unit, track or language, a
     missing lesson, or one whose cells do not fit its exercises.
     """
     folders = {folder.name: folder for folder in unit_folders()}
     settings = {unit.name: unit for unit in read(course_dir, track)}
+    if variants is not None:
+        settings = {name: replace(unit, variants=variants) for name, unit in settings.items()}
     language, repository = language or language_of(course_dir), repository_of(course_dir)
     known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
     if language and language not in known | {ENGLISH}:
@@ -101,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CODE",
         help="language of the notebooks, such as fr, if there is a translation (course.translate)",
     )
+    parser.add_argument(
+        "--variants",
+        metavar="GROUP",
+        help="draw a contract of each exercise for this group, whatever course.toml names; '' for the course's own "
+        "(`autograder variants` lists them)",
+    )
     lite = parser.add_argument_group("the course in a browser's tab (docs/lite.md)")
     lite.add_argument(
         "--lite", type=Path, metavar="SITE", help="also write a JupyterLite site with the students' notebooks"
@@ -133,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--track and --unit both name units: pass one of them")
     try:
         chosen = [unit.name for unit in read(options.directory, options.track)] if options.track else options.unit
-        for one in build(options.directory, chosen, options.language, options.track):
+        for one in build(options.directory, chosen, options.language, options.track, options.variants):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
         for path in config.install(options.directory):
             print(f"wrote     {_as_given(path, options.directory)}")

@@ -34,6 +34,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.api import Exercise
+from autograder.exercises.contracts import adapter, full_id
 from course import all_exercises, glossary, hunts
 from course.settings import LessonError, Unit
 from course.solution import BEGIN, END, library_source, solution
@@ -57,6 +58,11 @@ cell below counts the exercises whose questions you have answered."""
 SURE_TEXT = """## How sure you were
 
 How often did what you predicted come true, by how sure you were of it? Nothing of this counts."""
+CONTRACT = """**Your contract.** This course asks for the exercise below in a form of its own. Where it differs from the
+text, it is what counts:"""
+CONTRACT_ENDS = """A cell below the exercise turns your code into the form of the text, in which the rest of the
+notebook uses it."""
+SETUP = {"role": "setup"}
 RECALL = """## Three questions from before
 
 They are on earlier units and take a minute each. What you answer decides when a question comes back. Nothing here
@@ -124,6 +130,7 @@ class _Cells:
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
         self.to_write: list[str] = []  # of these, the ones that students write
+        self.adapted: list[str] = []  # of these, the ones under another contract, about which nothing is asked
         self.predictions: list[str] = []
         self.compared: set[str] = set()
         self._count: dict[str, int] = {}
@@ -180,7 +187,7 @@ class _Cells:
         if not self.to_write:
             where = f"unit {self.unit} has questions = {self.settings.questions:g} in course.toml"
             raise LessonError(f"{where}, but students write no code in it: delete the line")
-        names = ", ".join(f'"{name}"' for name in self.to_write)
+        names = ", ".join(f'"{name}"' for name in self.to_write if name not in self.adapted)
         marks = _nbgrader("questions", grade=True, locked=True, points=self.settings.questions)
         self._add_count(QUESTIONS_COUNT, f"{ANSWERED_IMPORT}\n\nquestions_answered({names})", marks)
 
@@ -281,24 +288,32 @@ class _Cells:
             )
         if source.strip():
             raise LessonError(f"{self.unit}/lesson.py: the cell of {exercise_id} must be empty: the build fills it")
-        exercise = self.own[exercise_id]
+        exercise = self.settings.asks_for(self.own[exercise_id])
         self.done.append(exercise_id)
         if not self.settings.requires(exercise):
             self._add_code(library_source(exercise), "setup", None)
             return
         self.to_write.append(exercise_id)
         tail = exercise_id.replace(".", "-")
+        if exercise.contract:
+            text = "\n\n".join((CONTRACT, exercise.contract.sentence, CONTRACT_ENDS))
+            self.cells.append(new_markdown_cell(text, id=f"contract-{tail}"))
         for role, text, marks in (
             ("exercise", solution(exercise), _nbgrader(f"solution-{tail}", solution=True)),
             (
                 "check",
-                f'from autograder import check\n\ncheck("{exercise_id}")',  # also runs after a restart of the kernel
+                f'from autograder import check\n\ncheck("{full_id(exercise)}")',  # also runs in a new kernel
                 _nbgrader(f"check-{tail}", grade=True, locked=True, points=self.settings.points_of(exercise)),
             ),
         ):
             metadata = {"nbgrader": marks, "tfkit": {"role": role, "exercise": exercise_id}}
             self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata=metadata))
-        if self.settings.questions:
+        if exercise.contract:
+            self.adapted.append(exercise_id)
+            marks = _nbgrader(f"course-form-{tail}", locked=True)
+            text = adapter(exercise).rstrip()
+            self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata={"nbgrader": marks, "tfkit": SETUP}))
+        elif self.settings.questions:
             source = f'{ASK_IMPORT}\n\nask("{exercise_id}")'
             metadata = {"tfkit": {"role": "ask", "exercise": exercise_id}}
             self.cells.append(new_code_cell(source, id=f"ask-{tail}", metadata=metadata))

@@ -15,6 +15,7 @@ A course directory's own course.toml is used if there is one, otherwise the one 
 
     sure = true                                      # predictions also ask how sure one is
     recall = false                                   # units do not open with questions on earlier ones
+    variants = "2026, group B"                       # at the top: draws other contracts of the exercises
     track = "core"                                   # at the top: the units of a track, and [[unit]] only changes them
 
     [weights]                                        # what a property earns, times the exercises' own weights
@@ -39,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import Exercise
+from autograder.exercises.contracts import draw_contract, with_contract
 from autograder.settings import course_file
 from autograder.settings.course_file import TOP, TRACKS, UNIT
 from course import all_exercises, units
@@ -58,7 +60,8 @@ class Unit:
     right or wrong. `questions`: points for right answers about their own code. `needs`: earlier units whose ideas it
     takes up. `tracks`: the tracks that it is in, by their names, of those that this course has whole. `earlier`: the
     units before it, on which it opens with questions; none if course.toml switches those off. `sure`: whether its
-    predictions also ask how sure one is.
+    predictions also ask how sure one is. `variants`: the group for which other contracts of the exercises are drawn; ""
+    for the course's own.
     """
 
     name: str
@@ -73,10 +76,15 @@ class Unit:
     tracks: dict[str, Track] = field(default_factory=dict)
     earlier: tuple[str, ...] = ()
     sure: bool = TOP.defaults["sure"]
+    variants: str = ""
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
         return self.exercises is None or exercise.id in self.exercises
+
+    def asks_for(self, exercise: Exercise) -> Exercise:
+        """The exercise under the contract that is drawn for the group, if there is one."""
+        return with_contract(exercise, draw_contract(exercise, self.variants)) if self.variants else exercise
 
     def points_of(self, exercise: Exercise) -> float:
         """The exercise's points in this course."""
@@ -117,7 +125,8 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
     asks, sure = (top.get(key, TOP.defaults[key]) for key in ("recall", "sure"))
     return [
         replace(unit, tracks={one.name: one for one in whole if unit.name in one.units},
-                earlier=tuple(one.name for one in found[:place]) if asks else (), sure=sure)
+                earlier=tuple(one.name for one in found[:place]) if asks else (), sure=sure,
+                variants=top.get("variants", ""))
         for place, unit in enumerate(found)
     ]  # fmt: skip
 

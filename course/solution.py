@@ -12,9 +12,11 @@ import copy
 import importlib.util
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.api import Exercise
+from autograder.exercises.contracts import rewrite
 from course.settings import LessonError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -22,7 +24,8 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 def solution(exercise: Exercise) -> str:
     """The exercise cell: the library's source of every symbol of the exercise, its body between nbgrader's marks."""
-    parts = [_marked(reference) for reference in exercise.references]
+    parts = [_marked(exercise, symbol, reference)
+             for symbol, reference in zip(exercise.symbols, exercise.references, strict=True)]  # fmt: skip
     return "\n\n\n".join(parts)
 
 
@@ -32,13 +35,31 @@ def library_source(exercise: Exercise) -> str:
     return "\n".join(["# given in this course: read it, run it, use it below", *lines])
 
 
-def _marked(reference: str) -> str:
-    module, _, symbol = reference.partition(":")
+def _marked(exercise: Exercise, symbol: str, reference: str) -> str:
+    module, _, name = reference.partition(":")
     text = _module_source(module)
     for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
-            return with_marks(node, text.splitlines())
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            if exercise.contract is None:
+                return with_marks(node, text.splitlines())
+            return _under_contract(replace(exercise, symbols=(symbol,), references=(reference,)), node, text)
     raise LessonError(f"{module} defines no function or class {symbol}; correct `references` in exercises.py")
+
+
+def _under_contract(exercise: Exercise, node: ast.FunctionDef | ast.ClassDef, text: str) -> str:
+    """One symbol's definition in the form of the exercise's contract, with the contract in its docstring."""
+    assert exercise.contract is not None
+    alone = rewrite(exercise, ast.get_source_segment(text, node) or "")
+    made = next(one for one in ast.parse(alone).body if isinstance(one, ast.FunctionDef | ast.ClassDef))
+    lines = alone.splitlines()
+    if _is_docstring(made.body[0]):
+        end = (made.body[0].end_lineno or 1) - 1
+        before, quotes, _ = lines[end].rpartition('"""')
+        indent = " " * made.body[0].col_offset
+        told = textwrap.wrap(f"Your contract: {exercise.contract.sentence}", 120 - len(indent))
+        lines[end : end + 1] = [before.rstrip(), "", *(indent + line for line in told), indent + quotes]
+    whole = ast.parse("\n".join(lines)).body
+    return with_marks(next(one for one in whole if isinstance(one, type(made))), lines)
 
 
 def _untyped(function: ast.FunctionDef) -> str:

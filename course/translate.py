@@ -26,6 +26,7 @@ from nbformat import NotebookNode
 
 from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers, student_sentence
+from autograder.exercises.contracts import full_id, with_contract
 from autograder.feedback.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course.notebook import source_notebook
@@ -75,6 +76,13 @@ def questions(cell: NotebookNode) -> list[str]:
 def titles(unit: str) -> Iterator[tuple[str, str]]:
     """Where and what: the titles of a unit's exercises, which head their verdicts."""
     yield from ((exercise.id, exercise.title) for exercise in all_exercises() if exercise.unit == unit)
+
+
+def contract_texts(unit: str) -> Iterator[tuple[str, str]]:
+    """Where and what: how other contracts of a unit's exercises differ from the course's own."""
+    for exercise in all_exercises():
+        if exercise.unit == unit:
+            yield from ((full_id(with_contract(exercise, one.name)), one.sentence) for one in exercise.contracts)
 
 
 def track_titles(unit: str) -> Iterator[tuple[str, str]]:
@@ -138,7 +146,7 @@ def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> N
 def texts_to_translate(folder: Path, notebook: NotebookNode) -> dict[str, list[str]]:
     """Text -> its location, for the whole unit and its notebook."""
     found: dict[str, list[str]] = {}
-    named = [*titles(folder.name), *track_titles(folder.name)]
+    named = [*titles(folder.name), *track_titles(folder.name), *contract_texts(folder.name)]
     for where, text in [*texts(notebook), *named, *hints(folder.name), *card_texts(folder)]:
         found.setdefault(text, []).append(where)
     return found

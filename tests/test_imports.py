@@ -362,6 +362,7 @@ LATE = {
     ("autograder.questions.notebook", "IPython"): "the command line needs no kernel",
     ("autograder.questions.inside", "torch"): "a box counts products only where a question asks for them",
     ("autograder.report.command", "autograder"): COMMAND,
+    ("autograder.variants.command", "autograder"): COMMAND,
     ("autograder.viva.command", "autograder"): COMMAND,
     ("autograder.sandbox.inside.agent", "autograder.sandbox.inside.shell"): "IPython is for boxes that run whole cells",
     ("autograder.sandbox.inside.shell", "IPython"): "only a cell that leaves figures open needs it",

@@ -15,6 +15,7 @@ from autograder.api import CheckResult, Verdict
 from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
 from autograder.console.kernel import has_front_end
+from autograder.exercises.contracts import MARK
 from autograder.feedback.html import style, verdict_html
 from autograder.feedback.translate import say
 from autograder.feedback.words import NO_SANDBOX, SIGNS, STATES
@@ -109,7 +110,7 @@ def not_run(exercise: str, reason: str) -> dict[str, Any]:
         f"<p><b>{html.escape(reason)}</b> {html.escape(say(KEPT))}</p></div>"
     )
     return {"text/html": page, "text/plain": f"{exercise}: {reason} {say(KEPT)}",
-            NOT_RUN: {"exercise": exercise, "reason": reason}}  # fmt: skip
+            NOT_RUN: {"exercise": exercise.partition(MARK)[0], "reason": reason}}  # fmt: skip
 
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
@@ -119,7 +120,11 @@ def pending(exercise: str, seconds: float) -> dict[str, Any]:
         f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
         f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{say(STILL_CHECKING)}</p></div>"
     )
-    return {"text/html": page, "text/plain": f"{exercise}: {since} …", PENDING: {"exercise": exercise}}
+    return {
+        "text/html": page,
+        "text/plain": f"{exercise}: {since} …",
+        PENDING: {"exercise": exercise.partition(MARK)[0]},
+    }
 
 
 def bundle(found: dict[str, Any]) -> dict[str, Any]:

@@ -507,6 +507,25 @@ HUNTS_CHECK = CommandHelp(
     },
     examples=("autograder hunts check masks.causal --lines 5 --test t.py --repair r.py",),
 )
+VARIANTS = CommandHelp(
+    summary="list, show and prove other contracts of the exercises",
+    description="""
+    A variant of an exercise asks for the same idea under another contract: True hides instead of shows, the length
+    comes before the batch, the weights before the output. Its stub, its solution and its collected answers are
+    rewritten from the course's, and its checks and the names of mistakes are those of the exercise. A course asks for
+    them if its course.toml has `variants`, a text by which they are drawn; --group says which ones a text draws.
+
+    --prove judges every collected answer, rewritten: right ones must pass, wrong ones fail under their own names, and
+    an answer that keeps to the course's own contract must fail.
+    """,
+    exits={0: "printed; or all that was proved holds", 1: "an answer is misjudged; each has a line", 2: REFUSED},
+    examples=(
+        "autograder variants",
+        "autograder variants show masks.causal@hidden",
+        "autograder variants --group '2026, group B'",
+        "nice autograder variants --prove masks.causal rnn.encode@length_first",
+    ),
+)
 HUNTS_PROVE = CommandHelp(
     summary="prove that each hunt can be solved",
     description="""

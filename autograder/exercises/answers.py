@@ -11,13 +11,14 @@ import difflib
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.api import Exercise
-from autograder.exercises.edits import BadChange, Replacement, apply_replacements, parse_replacements
+from autograder.exercises import contracts
+from autograder.exercises.edits import BadChange, Replacement, apply_replacements, difference, parse_replacements
 
 FOLDER, ARCHIVE = "submissions", "submissions.zip"
 KINDS = ("right", "wrong", "edge", "rewritten")
@@ -59,7 +60,7 @@ class EditedAnswer:
     """A right answer with some of its lines replaced; it can be read like a file."""
 
     stem: str
-    base: Path | ArchivedAnswer
+    base: Path | ArchivedAnswer | RewrittenAnswer
     sentence: str  # the sentence that the student reads
     change: str
     score_share: float | None = None  # share of the points, for answers that are wrong only in edge cases
@@ -92,15 +93,64 @@ class EditedAnswer:
         return self.read_text().encode()
 
 
-Answer = Path | ArchivedAnswer | EditedAnswer
+@dataclass(frozen=True)
+class RewrittenAnswer:
+    """A collected answer in the form of the exercise's contract, with the adapter to the course's form behind it."""
+
+    exercise: Exercise
+    original: Path | ArchivedAnswer
+
+    @property
+    def name(self) -> str:
+        """The original's name."""
+        return self.original.name
+
+    @property
+    def stem(self) -> str:
+        """The original's name without its suffix."""
+        return self.original.stem
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The whole answer."""
+        return _rewritten(self.exercise, _text(self.original), self.stem)
+
+    def read_bytes(self) -> bytes:
+        """The same text, encoded in UTF-8."""
+        return self.read_text().encode()
+
+
+Answer = Path | ArchivedAnswer | EditedAnswer | RewrittenAnswer
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
-    """The exercise's answers: `right`, `wrong`, `edge` (wrong only in edge cases), or `rewritten`
-    (known mistakes, written independently).
+    """The exercise's answers, in the form of its contract: `right`, `wrong`, `edge` (wrong only in edge cases), or
+    `rewritten` (known mistakes, written independently).
 
     Raises BadCorpus if an entry cannot be read.
     """
+    if exercise.contract is None:
+        return _collected(exercise, kind)
+    return [_under_contract(exercise, one) for one in _collected(exercise, kind)]
+
+
+@lru_cache(maxsize=1024)
+def _under_contract(exercise: Exercise, one: Answer) -> Answer:
+    """A collected answer in the form of the exercise's contract."""
+    if not isinstance(one, EditedAnswer):
+        assert not isinstance(one, RewrittenAnswer)
+        return RewrittenAnswer(exercise, one)
+    assert not isinstance(one.base, RewrittenAnswer)
+    base = RewrittenAnswer(exercise, one.base)
+    edited = _rewritten(exercise, apply_replacements(one.base_text(), one.replacements), one.stem)
+    return replace(one, base=base, change=difference(base.read_text(), edited))
+
+
+@lru_cache(maxsize=1024)
+def _rewritten(exercise: Exercise, text: str, name: str) -> str:
+    return contracts.with_adapter(exercise, contracts.rewrite(exercise, text, name))
+
+
+def _collected(exercise: Exercise, kind: str) -> list[Answer]:
     if exercise.folder is None:
         return []
     files = list(_files(exercise.folder, exercise.id))
@@ -179,13 +229,13 @@ def _docstring(sentence: str) -> str:
     return f'"""{quoted}\n"""' if "\n" in sentence or sentence.endswith('"') else f'"""{quoted}"""'
 
 
-def _text(base: Path | ArchivedAnswer) -> str:
+def _text(base: Path | ArchivedAnswer | RewrittenAnswer) -> str:
     changed = base.stat().st_mtime_ns if isinstance(base, Path) else 0
     return _read(base, changed)
 
 
 @lru_cache(maxsize=256)
-def _read(base: Path | ArchivedAnswer, _changed: int) -> str:
+def _read(base: Path | ArchivedAnswer | RewrittenAnswer, _changed: int) -> str:
     return base.read_text(encoding="utf-8")
 
 

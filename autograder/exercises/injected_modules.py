@@ -60,6 +60,12 @@ def source(exercises: Sequence[Exercise]) -> tuple[str, list[str]]:
     return _flat(references), [symbol for exercise in exercises for symbol in exercise.symbols]
 
 
+def definition(dotted: str) -> ast.stmt:
+    """The node that defines a reference (`module:name`); raises InjectionError if there is none."""
+    home, name = _resolve(*_split(dotted))
+    return home.definitions[name]
+
+
 def definitions(text: str) -> set[str]:
     """The functions and classes that a source defines at its top."""
     return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 from autograder.api import Exercise
+from autograder.exercises import contracts
 from tfkit_course import install
 
 GROUP = "autograder.exercises"
@@ -42,7 +43,16 @@ def exercises() -> tuple[Exercise, ...]:
 
 
 def find(exercise_id: str) -> Exercise:
-    """The exercise of that id; raises UnknownExercise, which names the nearest."""
+    """The exercise of that id, such as `masks.causal`, or `masks.causal@hidden` under its contract of that name; raises
+    UnknownExercise, which names the nearest."""
+    exercise_id, _, contract = exercise_id.partition(contracts.MARK)
+    try:
+        return contracts.with_contract(_find(exercise_id), contract)
+    except contracts.UnknownContract as error:
+        raise UnknownExercise(str(error)) from None
+
+
+def _find(exercise_id: str) -> Exercise:
     by_id = {exercise.id: exercise for exercise in exercises()}
     if exercise_id in by_id:
         return by_id[exercise_id]

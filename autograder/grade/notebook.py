@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
-from autograder.exercises import registry
+from autograder.exercises import contracts, registry
 from autograder.exercises.notebook_lines import cell_lines
 from autograder.grade.file import read_notebook
 
@@ -66,11 +66,20 @@ def exercises_of(notebook: Mapping[str, Any]) -> list[Exercise]:
 
     They are those that its metadata lists, whose cells may be lost, and those of its check cells.
     """
-    points = dict(_checks(notebook))
+    points, sources = dict(_checks(notebook)), dict(_check_sources(notebook))
     listed = _mapping(_mapping(notebook.get("metadata")).get("tfkit")).get("exercises")
     names = {str(name) for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
     known = [one for one in registry.exercises() if one.id in names | points.keys()]
-    return [replace(one, points=points.get(one.id) or one.points) for one in known]
+    asked = [contracts.as_checked(one, sources.get(one.id, "")) for one in known]
+    return [replace(one, points=points.get(one.id) or one.points) for one in asked]
+
+
+def _check_sources(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for cell in notebook["cells"]:
+        tfkit = _mapping(_mapping(cell.get("metadata")).get("tfkit"))
+        if tfkit.get("role") == "check" and isinstance(tfkit.get("exercise"), str):
+            source = cell.get("source", "")
+            yield tfkit["exercise"], "".join(source) if isinstance(source, list) else str(source)
 
 
 def _checks(notebook: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:

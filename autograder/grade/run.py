@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.api import Exercise, Limits, Verdict
+from autograder.api import Exercise, Limits, Remark, Verdict
 from autograder.checks import device as devices
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
@@ -24,11 +24,11 @@ from autograder.diagnosis.compose import subject_of
 from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose
 from autograder.diagnosis.kinds import explain
 from autograder.diagnosis.refute import is_refuted
-from autograder.exercises import injected_modules, registry
+from autograder.exercises import contracts, injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.exercises.section import section_of
-from autograder.feedback.translate import title_of
+from autograder.feedback.translate import say, title_of, translate_text
 from autograder.grade.verdict import (
     Attempt,
     finds_the_same,
@@ -47,6 +47,10 @@ CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended, after the first box; each costs the time of one
 SEARCH_CALL_S = 1.0  # processor time of a call of a changed program; those that never end are many
 LONGEST_ANSWER = 20_000  # characters of code in which known edits are looked for; the search is quadratic
+COURSE_FORM = (
+    "What is said and shown here is about your code in the form of the lesson's text, into which a cell below it turns "
+    "it. Your contract: {contract}"
+)
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
 
@@ -136,7 +140,7 @@ class Grader:
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
         """The earlier exercises of the notebook whose symbols its cells use."""
-        answered = {source.exercise for source in self._cells(exercise)} | {None}
+        answered = {source.exercise for source in self._cells(exercise) if source.id != contracts.CELL} | {None}
         same = [other for other in registry.exercises() if other.unit == exercise.unit]
         order = [other.id for other in same]
         before = same[: order.index(exercise.id)] if exercise.id in order else []
@@ -146,9 +150,13 @@ class Grader:
         return before if any(_is_used(symbol, text) for other in before for symbol in other.symbols) else []
 
     def _cells(self, exercise: Exercise) -> list[CellSource]:
-        """All cells up to the answer to `exercise`, or every cell where it has no answer."""
+        """All cells up to the answer to `exercise`, or every cell where it has no answer; under a contract of its own
+        also the adapter to the course's form, in which the checks ask."""
         places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
-        return self.sources[: places[-1] + 1] if places else self.sources
+        cells = self.sources[: places[-1] + 1] if places else self.sources
+        if exercise.contract is None:
+            return cells
+        return [*cells, CellSource(contracts.CELL, contracts.adapter(exercise), exercise.id)]
 
     @contextmanager
     def _attempt(
@@ -215,8 +223,12 @@ class Grader:
             return attempt
         if attempt.passed and not override and isinstance(student, SandboxClient) and verdict.device == "cpu":
             cells = [s for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup]
+            cells = [s for s in cells if s.id != contracts.CELL]
             own = {s.id for s in cells if s.exercise}
             attempt.remarks = find_remarks(exercise, [(s.id, s.text) for s in cells], own, student, attempt.findings)
+        if exercise.contract and not attempt.passed:
+            told = say(COURSE_FORM, contract=translate_text(exercise.contract.sentence, exercise.folder))
+            attempt.remarks = [*attempt.remarks, Remark("course_form", told)]
         if attempt.passed or attempt.missing:
             return attempt
         attempt.named = diagnose(exercise, attempt.findings)
@@ -276,7 +288,8 @@ class Grader:
         `replaced`: the symbols that are not the student's; `right`: those of other cells that are not at fault."""
         if not student.alive or len(unwritten_symbols(exercise, attempt.findings)) == len(exercise.symbols):
             return
-        cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
+        kept = [one for one in self._cells(exercise) if not one.setup or one.text.startswith(contracts.HEAD)]
+        cells = [(source.id, source.text) for source in kept]
         others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         example = None if attempt.withheld else counterexample(exercise, attempt.findings)

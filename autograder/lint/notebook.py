@@ -18,6 +18,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
 from autograder.exercises import registry
+from autograder.exercises.contracts import MARK
 from autograder.exercises.parse import IMPORTS, bindings
 
 GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+")  # what nbgrader takes
@@ -89,10 +90,11 @@ def lost_exercises(notebook: NotebookNode) -> Problems:
     for cell in notebook.cells:
         kind, _, tail = str(marks(cell).get("grade_id", "")).partition("-")
         match = CHECKED.match(cell.source.strip()) if marks(cell).get("grade") and cell.cell_type == "code" else None
-        if match and match[1] not in known.values():
+        name = match[1].partition(MARK)[0] if match else ""
+        if match and name not in known.values():
             yield _name(cell), f"no installed course has the exercise {match[1]!r}; `autograder list` shows all"
-        elif match and _name(cell) != "check-" + match[1].replace(".", "-"):
-            yield _name(cell), f"must have the grade id check-{match[1].replace('.', '-')}: the exercise is found by it"
+        elif match and _name(cell) != "check-" + name.replace(".", "-"):
+            yield _name(cell), f"must have the grade id check-{name.replace('.', '-')}: the exercise is found by it"
         elif match and f"solution-{tail}" not in names:
             yield _name(cell), f"is a check of {match[1]}, but there is no cell solution-{tail} for the answer"
         elif kind == "solution" and tail in known and f"check-{tail}" not in names:

@@ -17,7 +17,7 @@ from traitlets.utils.importstring import import_item
 
 from autograder.api import CheckResult, Exercise, Limits, Verdict
 from autograder.diagnosis import misconceptions
-from autograder.exercises import registry
+from autograder.exercises import contracts, registry
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_line
 from autograder.feedback.translate import title_of
@@ -231,9 +231,11 @@ def name_answers(nb: NotebookNode) -> None:
 
 
 def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
-    """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None if no course has it."""
+    """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`, under the contract that the cell
+    names; None if no course has it."""
     known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
-    return {cell.id: known.get(cell.metadata.nbgrader["grade_id"]) for cell in check_cells(nb)}
+    found = ((cell, known.get(cell.metadata.nbgrader["grade_id"])) for cell in check_cells(nb))
+    return {cell.id: exercise and contracts.as_checked(exercise, cell.source) for cell, exercise in found}
 
 
 CHECKS = re.compile(r"^check\(", re.MULTILINE)

@@ -16,6 +16,7 @@ from functools import cached_property
 
 from autograder.api import Exercise
 from autograder.exercises.answers import Answer, BadCorpus, EditedAnswer, answers
+from autograder.exercises.contracts import without_adapter
 from autograder.exercises.edits import apply_replacements
 from autograder.exercises.variants import variant
 from autograder.feedback.text import count_text
@@ -104,7 +105,7 @@ class Puzzle:
 def make(exercise: Exercise, student: str | None = None, seed: int = 0) -> Puzzle:
     """The exercise's puzzle, shuffled for the student, by default the current user, and this seed. Raises NoPuzzle."""
     base = commonest(exercise)
-    program = base.read_text(encoding="utf-8")
+    program = without_adapter(base.read_text(encoding="utf-8"))
     lines = _lines_of(exercise, program)
     mistakes = [one for kind in ("wrong", "edge") for one in answers(exercise, kind)]
     distractors = list(_distractors([one for one in mistakes if _starts_from(one, base)], lines, program))

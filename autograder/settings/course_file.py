@@ -180,6 +180,14 @@ TOP = CourseTable(
             help="whether predictions also ask how sure one is, which may be left open and never counts; units that "
             "have some then end with the student's curve, and the class panel shows what surprised the class",
         ),
+        TableKey(
+            name="variants",
+            type=TEXT,
+            unset="everybody has the course's own contracts",
+            help='a term or a group, such as "2026, group B": exercises are asked for under contracts that are drawn '
+            "by this text, with another polarity, axis or order of their values (`autograder variants` lists them); "
+            "`course.build --variants` overrides it",
+        ),
         TableKey(name="format", type=FORMAT, default=COURSE_FILE.version, help="of this file (docs/upgrades.md)"),
     ),
 )

@@ -20,6 +20,7 @@ from traitlets.config import Config
 
 import course
 from autograder.exercises import registry
+from autograder.exercises.contracts import draw_contract
 from autograder.hunts import make, pages
 from course import build as builder
 from course.notebook import ANSWER, SCHEME, source_notebook
@@ -275,3 +276,20 @@ def test_what_was_built_and_what_was_written_begin_as_the_user_wrote_the_directo
         lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
         assert {word for word, _ in lines} == {"built", "wrote"}
         assert all(path.startswith(f"{given}/") for _, path in lines), lines
+
+
+def test_a_group_gets_its_contracts_and_the_rest_of_the_notebook_the_courses(tmp_path):
+    def cells(group):
+        unit = next(one for one in read_settings(tmp_path) if one.name == "02-masks")
+        made = source_notebook(course.UNITS / "02-masks", replace(unit, variants=group))
+        return {cell.id: cell for cell in made.cells}
+
+    with_it = next(f"group {n}" for n in range(20) if draw_contract(registry.find("masks.causal"), f"group {n}"))
+    own, usual = cells(with_it), cells("")
+    assert "True hides a key" in own["contract-masks-causal"].source
+    assert "Your contract: In the mask that you return, True hides" in own["solution-masks-causal"].source
+    assert 'check("masks.causal@hidden")' in own["check-masks-causal"].source
+    form = own["course-form-masks-causal"]
+    assert form.metadata.nbgrader["locked"] and form.source.startswith("# From here on in the form of the course")
+    assert not any("contract-" in name or "course-form-" in name for name in usual)
+    assert usual["check-masks-causal"].metadata == own["check-masks-causal"].metadata  # one column of marks

@@ -42,7 +42,9 @@ OWN = {
         autograder/diagnosis/misconceptions.py: _entry read
         autograder/diagnosis/programs.py: Program.__init__ _programs
         autograder/diagnosis/second_mistake.py: _collected_alike _may_merge _mutated_mistakes edited_lines
-        autograder/exercises/answers.py: ArchivedAnswer.read_text EditedAnswer.read_bytes _entries _read
+        autograder/exercises/answers.py: ArchivedAnswer.read_text EditedAnswer.read_bytes RewrittenAnswer.read_bytes
+        autograder/exercises/answers.py: _entries _read _under_contract
+        autograder/exercises/contracts.py: _inline _is_class _wrapped
         autograder/exercises/injected_modules.py: _module definitions
         autograder/exercises/merge.py: _parsed
         autograder/exercises/section.py: _headings
@@ -81,6 +83,8 @@ OWN = {
         autograder/serve/status.py: page
         autograder/settings/course_file.py: _parse
         autograder/settings/page.py: main
+        autograder/variants/command.py: _show
+        autograder/variants/prove.py: _in_the_courses_form
         extension/tfkit_lab/card_style.py: card_style
         extension/tfkit_lab/family.py: anatomy
         extension/tfkit_lab/lesson.py: lesson_text

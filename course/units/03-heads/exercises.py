@@ -1,5 +1,7 @@
 """Multi-head attention: several attentions side by side."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import INVERTED, SWAPPED
 from course import exercise
 
 EXERCISES = [
@@ -16,5 +18,13 @@ EXERCISES = [
         "tfkit.nn.attention:MultiHeadAttention",
         checks="multi_head",
         points=3,
+        contracts=[
+            Contract(
+                "hidden",
+                "In `mask`, True hides a key. `forward` returns the weights first, the output second.",
+                result=SWAPPED,
+                arguments=(("mask", INVERTED),),
+            )
+        ],
     ),
 ]

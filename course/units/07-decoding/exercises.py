@@ -1,5 +1,7 @@
 """From logits to text: greedy and beam search, sampling, top-k and top-p, and what makes it fast."""
 
+from autograder.api import Contract, FormChange
+from autograder.exercises.contracts import SWAPPED
 from course import exercise
 
 EXERCISES = [
@@ -10,7 +12,20 @@ EXERCISES = [
         checks="greedy",
         points=2,
     ),
-    exercise("decoding.beam", "Beam search", "tfkit.decode.beam:beam_search", checks="beam", points=3),
+    exercise(
+        "decoding.beam",
+        "Beam search",
+        "tfkit.decode.beam:beam_search",
+        checks="beam",
+        points=3,
+        contracts=[
+            Contract(
+                "score_first",
+                "Each hypothesis is a pair `(score, ids)`: the score comes first.",
+                result=FormChange("[(ids, score) for score, ids in {x}]", "[(score, ids) for ids, score in {x}]"),
+            )
+        ],
+    ),
     exercise("decoding.sample", "Sampling with a temperature", "tfkit.decode.drawing:sample_token", checks="sample"),
     exercise("decoding.top_k", "Top-k filter", "tfkit.decode.filters:top_k_filter", checks="top_k"),
     exercise("decoding.top_p", "Top-p filter (nucleus)", "tfkit.decode.filters:top_p_filter", checks="top_p"),
@@ -20,6 +35,7 @@ EXERCISES = [
         "tfkit.nn.cached_attention:CachedSelfAttention",
         checks="kv_cache",
         points=2,
+        contracts=[Contract("cache_first", "`forward` returns the cache first, the output second.", result=SWAPPED)],
     ),
     exercise(
         "decoding.speculative",

@@ -1,10 +1,25 @@
 """What encoders are trained to do: masked words, sentence pairs, replaced tokens, distillation, translation pairs."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import INVERTED, SWAPPED
 from course import exercise
 
 EXERCISES = [
     exercise(
-        "objectives.mlm", "Masked language modelling", "tfkit.objectives.masked_lm:mask_tokens", checks="mlm", points=2
+        "objectives.mlm",
+        "Masked language modelling",
+        "tfkit.objectives.masked_lm:mask_tokens",
+        checks="mlm",
+        points=2,
+        contracts=[
+            Contract(
+                "maskable",
+                "`special` is turned round: True marks the tokens that may be chosen. The labels are returned "
+                "first, the inputs second.",
+                result=SWAPPED,
+                arguments=(("special", INVERTED),),
+            )
+        ],
     ),
     exercise(
         "objectives.sentence_pairs",
@@ -24,6 +39,11 @@ EXERCISES = [
         "tfkit.objectives.replaced_tokens:replaced_token_detection_loss",
         checks="replaced_tokens",
         points=2,
+        contracts=[
+            Contract(
+                "hidden", "In `mask`, True marks the positions that do not count.", arguments=(("mask", INVERTED),)
+            )
+        ],
     ),
     exercise(
         "objectives.distillation",

@@ -1,5 +1,7 @@
 """How a transformer reads long texts: who need not look at whom, and what need not be remembered."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import INVERTED, LENGTH_FIRST
 from course import exercise
 
 EXERCISES = [
@@ -8,6 +10,14 @@ EXERCISES = [
         "Mask of a window and global positions (Longformer)",
         "tfkit.nn.sliding_window:local_global_mask",
         checks="local_global",
+        contracts=[
+            Contract(
+                "hidden",
+                "In the mask that you return, True hides a key, and False shows it.",
+                result=INVERTED,
+                results_of=(("zeros_and_minus_infinity", "{x}"),),
+            )
+        ],
     ),
     exercise(
         "sparse.sliding_window",
@@ -22,6 +32,9 @@ EXERCISES = [
         "tfkit.nn.block_sparse:bigbird_mask",
         checks="bigbird",
         points=2,
+        contracts=[
+            Contract("hidden", "In the mask that you return, True hides a key, and False shows it.", result=INVERTED)
+        ],
     ),
     exercise(
         "sparse.lsh_buckets", "Locality-sensitive hashing (Reformer)", "tfkit.nn.lsh:lsh_buckets", checks="lsh_buckets"
@@ -62,5 +75,14 @@ EXERCISES = [
         "tfkit.nn.dynamic_conv:span_dynamic_conv",
         checks="dynamic_conv",
         points=2,
+        contracts=[
+            Contract(
+                "length_first",
+                "`value`, `kernel_logits` and the result have the length first, the batch second: `[L,B,D]` and "
+                "`[L,B,W]`.",
+                result=LENGTH_FIRST,
+                arguments=(("value", LENGTH_FIRST), ("kernel_logits", LENGTH_FIRST)),
+            )
+        ],
     ),
 ]

@@ -1,5 +1,7 @@
 """Images as tokens, retrieval learned by contrast, and generation from the documents found."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import NEGATED, exchange_axes
 from course import exercise
 
 EXERCISES = [
@@ -16,6 +18,11 @@ EXERCISES = [
         "tfkit.objectives.rag_marginals:rag_token_log_probs",
         checks="rag_token",
         points=2,
+        contracts=[
+            Contract(
+                "negative", "What you return is to be minimised: the negative of the log-probability.", result=NEGATED
+            )
+        ],
     ),
     exercise(
         "rag.sequence",
@@ -23,6 +30,13 @@ EXERCISES = [
         "tfkit.objectives.rag_marginals:rag_sequence_log_probs",
         checks="rag_sequence",
         points=2,
+        contracts=[
+            Contract(
+                "documents_first",
+                "`token_logits` are `[D,B,T,V]`: the documents come first, the batch second.",
+                arguments=(("token_logits", exchange_axes(0, 1)),),
+            )
+        ],
     ),
     exercise(
         "rag.thorough",

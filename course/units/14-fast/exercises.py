@@ -1,17 +1,27 @@
 """Fast: attention in blocks, forward and backward, a loss in chunks, a cache in pages, weights of a byte each."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import SWAPPED
 from course import exercise
 
 MODULE = "tfkit.nn.fast"
 
 EXERCISES = [
-    exercise("fast.merge", "Merge attention over two halves", f"{MODULE}:merge_attention", checks="merge", points=2),
+    exercise(
+        "fast.merge",
+        "Merge attention over two halves",
+        f"{MODULE}:merge_attention",
+        checks="merge",
+        points=2,
+        contracts=[Contract("lse_first", "The log-sum-exp is returned first, the output second.", result=SWAPPED)],
+    ),
     exercise(
         "fast.flash_attention",
         "FlashAttention: forward pass",
         f"{MODULE}:flash_attention",
         checks="flash_attention",
         points=4,
+        contracts=[Contract("lse_first", "The log-sum-exp is returned first, the output second.", result=SWAPPED)],
     ),
     exercise(
         "fast.flash_backward",

@@ -1,9 +1,24 @@
 """Looking inside: what each layer would predict, what happens when a part is replaced, and which head does what."""
 
+from autograder.api import Contract
+from autograder.exercises.contracts import NEGATED, exchange_axes
 from course import exercise
 
 EXERCISES = [
-    exercise("inside.logit_lens", "Logit lens", "tfkit.inside.by_hand:logit_lens", checks="logit_lens"),
+    exercise(
+        "inside.logit_lens",
+        "Logit lens",
+        "tfkit.inside.by_hand:logit_lens",
+        checks="logit_lens",
+        contracts=[
+            Contract(
+                "batch_first",
+                "`states` are `[B,N,L,E]` and the result is `[B,N,L,V]`: the batch comes first, the layers second.",
+                result=exchange_axes(0, 1),
+                arguments=(("states", exchange_axes(0, 1)),),
+            )
+        ],
+    ),
     exercise(
         "inside.patch",
         "Activation patching",
@@ -17,6 +32,13 @@ EXERCISES = [
         "tfkit.inside.by_hand:head_contributions",
         checks="head_contributions",
         points=2,
+        contracts=[
+            Contract(
+                "queries_first",
+                "The result is `[B,Q,H,E]`: the queries come before the heads.",
+                result=exchange_axes(1, 2),
+            )
+        ],
     ),
     exercise(
         "inside.induction",
@@ -30,5 +52,8 @@ EXERCISES = [
         "Direct logit attribution",
         "tfkit.inside.by_hand:direct_attribution",
         checks="attribution",
+        contracts=[
+            Contract("negative", "The result says how far each part moves the rival above the target.", result=NEGATED)
+        ],
     ),
 ]

@@ -33,6 +33,8 @@ format = 1
 language = "fr"
 track = "mine"
 recall = false
+sure = true
+variants = "2026, group B"
 
 [[tracks]]
 name = "mine"
@@ -84,7 +86,8 @@ branch = "main"
 WRONG = [
     (
         "[asistants]\nhints = 0",
-        "has [asistants], which is not one of title, language, track, recall, format, [[unit]], [[tracks]], [weights]",
+        "has [asistants], which is not one of title, language, track, recall, sure, variants, format, [[unit]], "
+        "[[tracks]], [weights]",
     ),
     ("[asistants]\nhints = 0", "; did you mean [assistants]?"),
     ("[weigths]\ngradients = 2", "; did you mean [weights]?"),
@@ -200,7 +203,7 @@ def test_every_default_is_what_the_readers_use(tmp_path: Path) -> None:
     assert {"hints": read_rules(tmp_path).hints} == ASSISTANTS.defaults
     unit = settings.Unit(name="")
     assert {"predictions": unit.predictions, "questions": unit.questions} == UNIT.defaults
-    assert TOP.defaults == {"language": build.ENGLISH, "recall": True, "format": COURSE_FILE.version}
+    assert TOP.defaults == {"language": build.ENGLISH, "recall": True, "sure": False, "format": COURSE_FILE.version}
     parts = [(name, 1.0 + number) for number, name in enumerate(PROPERTIES)]
     assert list(WEIGHTS.defaults) == list(PROPERTIES)
     assert points.shares(parts, 4.0, WEIGHTS.defaults) == points.shares(parts, 4.0)

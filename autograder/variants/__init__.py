@@ -1,0 +1,1 @@
+"""Other contracts of the exercises: listed, shown, and proved with the collected answers."""
