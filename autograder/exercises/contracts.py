@@ -12,7 +12,6 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from autograder.api import Contract, Exercise, FormChange
 from autograder.exercises import injected_modules
