@@ -87,8 +87,8 @@ plt.show()
 # **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole network?
 #
 # **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. It makes a `FeedForward(d_model, d_ff)`, with ReLU and
-# without dropout, so you may leave the other two arguments out. `activation` is the function between `up` and `down`, which BERT's layer needs at the end of
-# the lesson; `dropout` is the share of its outputs that training sets to 0. The check also trains the network for a few steps, from the values that your
+# without dropout. `activation` is the function between `up` and `down`: the check leaves it alone, and BERT's layer needs it at the end of the lesson.
+# `dropout` is the share of its outputs that training sets to 0, and you may leave it out. The check also trains the network for a few steps, from the values that your
 # `__init__` gives it: the loss must fall at least about half as far as with the values that `nn.Linear` draws.
 
 # %% role="predict"
