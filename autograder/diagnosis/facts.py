@@ -397,8 +397,10 @@ def _off_along(axis: int, differ: bool) -> Rule:
         off = actual - expected
         if expected.dim() < -axis or not _flat(off, axis):
             return False
-        if differ and (_one(expected, axis) or not _varies(off)):
+        if differ and _one(expected, axis):
             return None
+        if differ and not _varies(off):
+            return False
         return None if expected.shape[axis] < 2 else True
 
     return rule
@@ -412,10 +414,12 @@ def _times_along(axis: int) -> Rule:
         factor = (expected * actual).sum(axis, keepdim=True) / weight
         if not bool((actual - factor * expected).abs().max() <= CLOSE * actual.abs().max()):
             return False
-        known = factor.expand_as(expected)[expected != 0]  # of a row of zeros any number is the factor
-        if expected.shape[axis] < 2 or _one(expected, axis) or not known.numel() or not _varies(known):
+        known = factor[(expected != 0).any(axis, keepdim=True)]  # of a row of zeros any number is the factor
+        if known.numel() < 2:
             return None
-        return True
+        if not _varies(known):
+            return False
+        return None if expected.shape[axis] < 2 else True
 
     return rule
 

@@ -24,6 +24,12 @@ def replies(expected, actual):
     return [Answer(probe, one, other, compare(one, other, probe.tolerance)) for probe, one, other in rows]
 
 
+def replies_to(expected, actual):
+    """As `replies`, of any number of cases: the argument is the same for all."""
+    pairs = zip(expected, actual, strict=True)
+    return [replace(replies(RIGHT, RIGHT)[0], expected=one, actual=other) for one, other in pairs]
+
+
 def names(reply):
     return ["x"]
 
@@ -230,3 +236,21 @@ def test_of_rows_and_columns_nothing_is_said_that_is_so_of_none_of_them(wrong):
         told = fact(replies(rights, [wrong(one) for one in rights]), names) or ""
         assert not any(words in told for words in ("differs from row to row", "differs from column", "but the wrong"))
         assert "the same for all entries" not in told or float((wrong(rights[0]) - rights[0]).std()) < 1e-4
+
+
+ROWS = torch.tensor([[2.0], [3.0], [0.5]])
+ROW_BY_ROW = [
+    (lambda right: right * ROWS, lambda right: right * 3, "which differs from row to row"),
+    (lambda right: right * torch.tensor([2.0, 3.0, 0.5, 1.0]), lambda right: right * 3, "from column to column"),
+    (lambda right: right + ROWS, lambda right: right + 3, "which differs from row to row"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("differs", "same", "words"), ROW_BY_ROW, ids=["factor", "column", "constant"])
+def test_what_differs_from_row_to_row_does_so_in_every_case_of_several_rows(differs, same, words):
+    """A case of one row has nothing to say of it; one of several rows that are off alike shows that it is untrue."""
+    axis = 0 if "row" in words else 1
+    made = [differs(one) for one in RIGHT]
+    alone, alike = RIGHT[0].narrow(axis, 0, 1), RIGHT[1] - 0.5
+    told = [fact(replies_to([*RIGHT, right], [*made, same(right)]), names) or "" for right in (alone, alike)]
+    assert words in told[0] and words not in told[1]
