@@ -50,11 +50,14 @@ CLAIMS: tuple[tuple[str, str], ...] = (  # what a sentence says, and the operati
 
 
 def rephrase_untrue_sentences(exercise: Exercise, found: Misconception, source: str) -> Misconception:
-    """The mistake, where a sentence is untrue of this code with the sentence as said of what the code does."""
+    """The mistake, where a sentence is untrue of this code with the sentence as said of what the code does, unless it
+    is said so already."""
     known = {one.stem: one for one in known_answers(exercise)}
     besides = f"\n\n{say(BESIDES)} "
     hints = found.hint.split(besides)
     for at, collected in enumerate(known[name] for name in found.names):
+        if at and found.second_as_if:
+            continue
         said = student_sentence(collected)
         does = has_claimed_operations(said, source, collected.read_text())
         if not does or (isinstance(collected, EditedAnswer) and has_removed_code(said, source, collected)):

@@ -29,6 +29,7 @@ class Misconception:
 
     name: str  # of several mistakes all names, for a report
     hint: str
+    second_as_if: bool = False  # the second mistake's sentence already says only what the code does
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,7 +141,7 @@ def _as_if(found: Misconception) -> Misconception:
     """The same two mistakes, the second of which is told as what the code does."""
     besides = f"\n\n{say(BESIDES)} "
     first, _, second = found.hint.partition(besides)
-    return replace(found, hint=besides.join((first, say(AS_IF, sentence=second))))
+    return replace(found, hint=besides.join((first, say(AS_IF, sentence=second))), second_as_if=True)
 
 
 def with_second(exercise: Exercise, mistake: Answer, second: Answer | str) -> Misconception:

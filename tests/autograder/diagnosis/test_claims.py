@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.api import BESIDES
 from autograder.diagnosis.claims import (
     BEHAVES,
     has_claimed_operations,
@@ -11,9 +12,18 @@ from autograder.diagnosis.claims import (
     operations_of,
     rephrase_untrue_sentences,
 )
-from autograder.diagnosis.diagnose import HINT_SEPARATOR, Misconception, known_answers, student_sentence
+from autograder.diagnosis.diagnose import (
+    AS_IF,
+    HINT_SEPARATOR,
+    Misconception,
+    _as_if,
+    known_answers,
+    student_sentence,
+    with_second,
+)
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answer
+from autograder.feedback.translate import say
 
 ATTENTION, SOFTMAX, BPE = map(registry.find, ("attention.scaled_dot_product", "masks.softmax", "tokenizers.bpe_train"))
 BY_HAND = """
@@ -44,6 +54,18 @@ def test_of_two_mistakes_each_sentence_is_judged_by_itself():
     told = rephrase_untrue_sentences(SOFTMAX, found, BY_HAND)
     first, rest = told.hint.split(HINT_SEPARATOR)
     assert first.startswith("Your code behaves as if") and rest == "what nobody has collected"
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_what_is_told_already_as_what_the_code_does_is_not_told_so_twice(language, monkeypatch):
+    monkeypatch.setenv("LANGUAGE", language)
+    behaves, besides = say(BEHAVES, sentence=""), f"\n\n{say(BESIDES)} "
+    untrue, true = (answer(SOFTMAX, name) for name in ("softmax_over_the_queries", "mask_inverted"))
+    for pair, again in ((true, untrue), [False, False]), ((untrue, true), [True, False]):
+        found = with_second(SOFTMAX, *pair)
+        assert behaves in rephrase_untrue_sentences(SOFTMAX, found, BY_HAND).hint
+        hints = rephrase_untrue_sentences(SOFTMAX, _as_if(found), BY_HAND).hint.split(besides)
+        assert hints[1].startswith(say(AS_IF, sentence="")) and [behaves in one for one in hints] == again
 
 
 def test_the_form_of_behaviour_is_said_in_the_readers_language(monkeypatch):
