@@ -22,7 +22,7 @@ MULTIPLICATIONS, LINES = 10_000, 50
 LEAST_UNITS = 10  # units of a call that does nothing
 UNITS_OF_CODE = 1.0  # of a character of two programs that are merged
 UNITS_OF_MUTANT = 50.0  # of a change of one definition, which is compiled
-LOOK_EVERY = 32  # questions whether to go on for one look at the clock, which takes as long as a small answer
+LOOK_EVERY = 32  # questions whether to go on for one look at the clock, where nothing is called between them
 GUARD_S = 20.0  # processor time, which only code that hardly ends reaches: many times what the units take
 
 
@@ -37,14 +37,14 @@ class ComputeBudget:
     def refill(self, units: int) -> None:
         """As many units as this from now on, for another search with the same questions."""
         self.units = self.left = float(units)
-        self._end, self._asked_for_time, self._late = time.thread_time() + GUARD_S, 0, False
+        self._end, self._unlooked, self._late = time.thread_time() + GUARD_S, 0, False
 
     @property
     def may_go_on(self) -> bool:
         """Whether more may be tried."""
-        if self._asked_for_time % LOOK_EVERY == 0:
+        if self._unlooked % LOOK_EVERY == 0:  # a look takes a microsecond, as long as the rest of a question
             self._late = time.thread_time() >= self._end
-        self._asked_for_time += 1
+        self._unlooked += 1
         return self.left > 0 and not self._late
 
     @cached_property
@@ -54,8 +54,9 @@ class ComputeBudget:
         return sum(asked) / max(len(asked), 1)
 
     def spend_calls(self, number: int = 1) -> None:
-        """So many calls of a program are made."""
+        """So many calls of a program are made; each may take long, so that the clock is read at the next question."""
         self.left -= number * self.units_of_call
+        self._unlooked = 0
 
     def spend_call_of(self, program: Hashable, probe: Probe) -> None:
         """This program is asked this question; asked again it answers from memory, which costs nothing."""

@@ -12,7 +12,7 @@ from autograder.checks.probe import Probe, collect_answers
 from autograder.checks.properties._spy import spy_on
 from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference
-from autograder.diagnosis.budget import LEAST_UNITS, ComputeBudget
+from autograder.diagnosis.budget import GUARD_S, LEAST_UNITS, LOOK_EVERY, ComputeBudget
 from autograder.diagnosis.diagnose import known_answers
 from autograder.diagnosis.evidence import Evidence, Replies
 from autograder.diagnosis.second_mistake import SecondMistakeSearch
@@ -52,6 +52,29 @@ def test_every_call_of_a_counted_subject_is_spent():
     while budget.may_go_on:
         replies[0].probe.ask(subject)
     assert budget.left <= 0
+
+
+@pytest.mark.parametrize("ask", [
+    lambda budget, reply: reply.probe.ask(budget.count_calls(reference_of(CELL))),
+    lambda budget, reply: budget.spend_call_of(object(), reply.probe),
+    lambda budget, reply: budget.spend_calls(),
+], ids=["counted", "of a program", "spent"])  # fmt: skip
+def test_slow_calls_end_the_search_at_the_first_question_after_the_guard(ask, monkeypatch):
+    """Were the clock read at every 32nd question, calls of two seconds could go on for a minute."""
+    now, (reply,) = [0.0], wrong_replies(CELL, ONES)[:1]
+    monkeypatch.setattr("autograder.diagnosis.budget.time.thread_time", lambda: now[0])
+    budget, calls = ComputeBudget(reference_of(CELL), [reply]), 0
+    while budget.may_go_on:
+        ask(budget, reply)
+        now[0], calls = now[0] + GUARD_S / 10, calls + 1
+    assert calls == 10 and budget.left > 0
+
+
+def test_the_clock_is_read_seldom_where_nothing_is_called(monkeypatch):
+    looks = []
+    monkeypatch.setattr("autograder.diagnosis.budget.time.thread_time", lambda: looks.append(None) or 0.0)
+    budget = ComputeBudget(reference_of(CELL), [])
+    assert all([budget.may_go_on for _ in range(2 * LOOK_EVERY)]) and len(looks) == 1 + 2
 
 
 def test_nothing_is_tried_when_the_budget_is_spent():
