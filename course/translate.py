@@ -37,8 +37,24 @@ NUMBER = re.compile(r"[\d.,]+")
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
 PREDICTED = re.compile(r'\bpredicted\("([^"]+)"\)')
-OPAQUE = re.compile(r"```.*?```|<code>.*?</code>|`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\([^()\s]+\)", re.DOTALL)
-TIED_IN_FRENCH = re.compile(r"(?<=\S) (?=[:;!?](?:[\s<*_)|»\u00a0]|$))|(?<=\d) (?=%(?![\d(]))|(?<=«) | (?=»)")
+OPAQUE = re.compile(
+    "|".join(
+        (
+            r"```.*?```",
+            r"<code>.*?</code>",
+            r"(?<!`)``(?!`).+?(?<!`)``(?!`)",
+            r"`[^`\n]+`",
+            r"(?:\A|\n[ \t]*\n)(?: {4}|\t)[^\n]*(?:\n(?:[ \t]*\n)*(?: {4}|\t)[^\n]*)*",  # an indented block of code
+            r"\$\$.+?\$\$",
+            r"\$[^$\n]+\$",
+            r"\$(?! )[^$\n]+\n[^$\n]+(?<! )\$(?!\d)",  # a formula on two lines; sums of money have a space inside
+            r"\]\([^()\s]+\)",
+            r"(?m:^)[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+(?=[:;!?])",  # the marker of a list's item that begins with a sign
+        )
+    ),
+    re.DOTALL,
+)
+TIED_IN_FRENCH = re.compile(r"(?<=\S) (?=[:;!?](?:[\s<*_)|»\u00a0]|$))|(?<=[\d}]) (?=%(?![\d(]))|(?<=«) | (?=»)")
 UNTRANSLATED = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
 
 

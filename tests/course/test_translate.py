@@ -213,6 +213,14 @@ def test_french_signs_do_not_begin_a_line():
         ("`a ? b : c`, $x : y$, <code>x % 2 ; y</code> ?", "`a ? b : c`, $x : y$, <code>x % 2 ; y</code>~?"),
         ("| :--- | ---: |", "| :--- | ---: |"),
         ("%1 sur %2 %3 sont montrés", "%1 sur %2 %3 sont montrés"),
+        ("``a ` b : c`` : d", "``a ` b : c``~: d"),
+        ("    a = b ; c\n\n\t?? x ! y\n\nFin !", "    a = b ; c\n\n\t?? x ! y\n\nFin~!"),
+        ("Code :\n\n    a ; b", "Code~:\n\n    a ; b"),
+        ("- un\n    deux : trois", "- un\n    deux~: trois"),
+        ("- ! non ?\n* ? oui\n  12. : a : b", "- ! non~?\n* ? oui\n  12. : a~: b"),
+        ("$P(a :\nb ; c)$ : la loi $x$ ; $y$", "$P(a :\nb ; c)$~: la loi $x$~; $y$"),
+        ("5 $ : cher\nou $x$ ; $y$", "5 $~: cher\nou $x$~; $y$"),
+        ("{by} % de plus, {share:.0f} %", "{by}~% de plus, {share:.0f}~%"),
     ):
         assert translate.tie_signs(plain, "fr").replace("\u00a0", "~") == tied
         assert translate.tie_signs(plain, "de") == plain
