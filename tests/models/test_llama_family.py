@@ -9,7 +9,9 @@ import pytest
 import torch
 
 import tfkit
+from tfkit import registry
 from tfkit.decode import Beam
+from tfkit.hub import published
 
 hf = pytest.importorskip("transformers")
 SIZES = {
@@ -242,6 +244,16 @@ def test_files_of_4_x_say_the_same_in_other_words(parity, case, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(described))
     ids, mask, _ = parity.ragged()
     assert torch.equal(tfkit.from_pretrained(tmp_path)(ids, mask).logits, ours(ids, mask).logits)
+
+
+@pytest.mark.parametrize(("fields", "window"), [
+    ({"use_sliding_window": True}, 4096), ({"use_sliding_window": True, "sliding_window": None}, None),
+    ({"use_sliding_window": True, "sliding_window": 8}, 8), ({"sliding_window": 8}, None), ({}, None),
+])  # fmt: skip
+def test_a_qwen3_moe_that_switches_windows_on_has_theirs(fields, window):
+    assert hf.Qwen3MoeConfig(**fields).sliding_window == window
+    settings, _ = published.read(registry.load("qwen3_moe"), dict(fields))
+    assert registry.load("qwen3_moe").Config(**settings).window == window
 
 
 @pytest.mark.parametrize(("changes", "message"), [

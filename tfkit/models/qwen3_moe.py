@@ -86,7 +86,7 @@ HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"use_sliding_window", "max_window_layers"}
 HF_DEFAULTS = {  # transformers' defaults, for fields that a file omits
     "n_layers": 24, "d_head": None, "max_length": 32768, "rope_theta": 10000.0, "normalize_weights": False,
-    "bos_token_id": None, "eos_token_id": None,
+    "window": 4096, "bos_token_id": None, "eos_token_id": None,
 }  # fmt: skip
 
 
