@@ -61,3 +61,37 @@ def test_a_head_of_odd_width_cannot_be_rotated(name, width):
 def test_a_width_that_follows_from_others_is_named_too():
     with pytest.raises(ValueError, match=r"^d_model / n_heads=5: the columns of a head are rotated in pairs"):
         tfkit.from_config("modernbert", **{**ROWS["modernbert"].fields, "d_model": 15, "n_heads": 3})
+
+
+def is_decoder_with(field):
+    return [name for name in ROTATED if field in {one.name for one in fields(registry.load(name).Config)}]
+
+
+@pytest.mark.parametrize("name", is_decoder_with("window"))
+@pytest.mark.parametrize("window", [0, -3])
+def test_a_window_that_is_used_holds_a_position(name, window):
+    row, known = ROWS[name].fields, {one.name for one in fields(registry.load(name).Config)}
+    used = {"use_window": True, "first_windowed": 0}
+    made = {**row, **{field: value for field, value in used.items() if field in known}}
+    with pytest.raises(ValueError, match=rf"^window={window}: must be a whole number, at least 1"):
+        tfkit.from_config(name, **{**made, "window": window})
+    tfkit.from_config(name, **{**made, "window": 1})
+
+
+@pytest.mark.parametrize("name", ["qwen2", "qwen3", "smollm3"])
+def test_a_window_that_is_switched_off_may_be_anything(name):
+    """As in transformers; files have 0 or -1 there."""
+    model = tfkit.from_config(name, **{**ROWS[name].fields, "use_window": False, "window": 0})
+    assert set(model.layer_types()) == {"full_attention"}
+
+
+@pytest.mark.parametrize("name", is_decoder_with("layer_types"))
+def test_a_kind_of_layer_that_is_not_known_is_named(name):
+    row = ROWS[name].fields
+    kinds = ["full_attention"] * (row["n_layers"] - 1)
+    with pytest.raises(
+        ValueError, match=r"^layer_types has 'typo'; each must be 'full_attention' or 'sliding_attention'$"
+    ):
+        tfkit.from_config(name, **{**row, "window": 4, "layer_types": [*kinds, "typo"]})
+    model = tfkit.from_config(name, **{**row, "window": 4, "layer_types": [*kinds, "sliding_attention"]})
+    assert model.layer_types()[-1] == "sliding_attention"

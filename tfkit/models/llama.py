@@ -150,6 +150,7 @@ class Llama(Model):
         super().__init__(config, head)
         c = config
         check_some_layers(c)
+        self.check_layer_types()
         width = self.embed_width()
         padding = c.pad_token_id if self.ZERO_PADDING and c.pad_token_id in range(c.vocab_size) else None
         self.embed = nn.Embedding(c.vocab_size, width, padding)
@@ -189,7 +190,18 @@ class Llama(Model):
     def layer_types(self) -> list[str]:
         """The attention of each layer: full, or within a window."""
         window = getattr(self.config, "window", None)
-        return [SLIDING if window else FULL] * self.config.n_layers
+        return [FULL if window is None else SLIDING] * self.config.n_layers
+
+    def check_layer_types(self) -> None:
+        """Raises ValueError if the attention of a layer is neither full nor within a window, or if a window that a
+        layer uses holds no position."""
+        kinds = self.layer_types()
+        unknown = [kind for kind in kinds if kind not in (FULL, SLIDING)]
+        if unknown:
+            raise ValueError(f"layer_types has {unknown[0]!r}; each must be {FULL!r} or {SLIDING!r}")
+        window = getattr(self.config, "window", None)
+        if SLIDING in kinds and window is not None and window < 1:
+            raise ValueError(f"window={window}: must be a whole number, at least 1")
 
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
         """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the whole text so far"""

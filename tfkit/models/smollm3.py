@@ -86,10 +86,6 @@ class Layer(llama.Layer):
 class SmolLM3(llama.Llama):
     LAYER = Layer
 
-    def __init__(self, config: Config, head: str | None = None) -> None:
-        super().__init__(config, head)
-        layer_types(config)  # raises
-
     def layer_types(self) -> list[str]:
         return layer_types(self.config)
 
