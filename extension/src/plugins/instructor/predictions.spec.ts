@@ -138,4 +138,9 @@ describe('how sure a class was', () => {
       ''
     ]);
   });
+
+  it('lets no formula in after a carriage return', () => {
+    const odd = { ...one('02.a', 70, 50), name: '\r=1+1' };
+    expect(asTable([odd])).toContain(`"'\r=1+1",`);
+  });
 });

@@ -43,9 +43,9 @@ export function surprises(found: readonly IPrediction[]): (IPrediction & { calib
     .sort((a, b) => b.calibration.sure - b.calibration.right - (a.calibration.sure - a.calibration.right));
 }
 
-const quoted = (value: unknown): string => {
+const quoted = (value: string | number | undefined): string => {
   const text = String(value ?? '');
-  return `"${(/^[=+@\t-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text).replace(/"/g, '""')}"`;
+  return `"${(/^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text).replace(/"/g, '""')}"`;
 };
 
 /** The predictions as a table in CSV: a row for each answer to a question, with how many gave it and how the class did. */
