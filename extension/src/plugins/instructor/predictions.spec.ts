@@ -144,3 +144,31 @@ describe('how sure a class was', () => {
     expect(asTable([odd])).toContain(`"'\r=1+1",`);
   });
 });
+
+describe('the saved table of a class', () => {
+  const columns = (one: IPrediction) =>
+    asTable([one])
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map(row => row.replace(/"/g, '').split(',').slice(2, 6));
+
+  it('says of an answer that was only given after talking whether it came out', () => {
+    const by = [
+      { ...said('1', 4), again: [16] },
+      { ...said('2', 4), again: [8] }
+    ];
+    expect(columns({ ...PREDICTION, questions: PREDICTION.questions.slice(0, 1), by })).toEqual([
+      ['4', '2', '0', '0'],
+      ['8', '0', '1', '0'],
+      ['16', '0', '1', '1']
+    ]);
+  });
+
+  it('has a row for every answer, however many there are, with both of its votes', () => {
+    const by = Array.from({ length: 20 }, (_, i) => ({ ...said(String(i), i), again: [19 - i] }));
+    expect(columns({ ...PREDICTION, questions: PREDICTION.questions.slice(0, 1), by })).toEqual(
+      by.map((_, i) => [String(i), '1', '1', i === 16 ? '1' : '0'])
+    );
+  });
+});

@@ -48,19 +48,22 @@ const quoted = (value: string | number | undefined): string => {
   return `"${(/^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text).replace(/"/g, '""')}"`;
 };
 
-/** The predictions as a table in CSV: a row for each answer to a question, with how many gave it and how the class did. */
+/** The predictions as a table in CSV: a row for each answer of either vote to a question, none of them folded into
+ * another, with how many gave it and how the class did. */
 export function asTable(found: readonly IPrediction[]): string {
   const head = ['prediction', 'question', 'answer', 'students', 'after_talking', 'came_out', 'mean_sure', 'mean_right'];
   const rows = found.flatMap(one =>
     one.questions.flatMap(({ label }, place) => {
-      const again = new Map(bars(one, place, one.by.length, 'again').map(bar => [bar.answer, bar.students.length]));
-      const first = bars(one, place);
-      const only = [...again.keys()].filter(answer => !first.some(bar => bar.answer === answer));
-      const all = [...first, ...only.map(answer => ({ answer, students: [], observed: false }))];
-      return all.map(({ answer, students, observed }) => [
-        ...[one.name, label, answer, students.length, again.get(answer) ?? 0, observed ? 1 : 0],
-        ...[one.calibration?.sure, one.calibration?.right]
-      ]);
+      const again = new Map(counted(one, place, one.by.length, 'again').map(bar => [bar.answer, bar]));
+      const first = counted(one, place);
+      const only = [...again.values()].filter(({ answer }) => !first.some(bar => bar.answer === answer));
+      const all = [...first, ...only.map(bar => ({ ...bar, students: [] }))];
+      return all
+        .sort((a, b) => order(one.questions[place], a, b))
+        .map(({ answer, students, observed }) => [
+          ...[one.name, label, answer, students.length, again.get(answer)?.students.length ?? 0, observed ? 1 : 0],
+          ...[one.calibration?.sure, one.calibration?.right]
+        ]);
     })
   );
   return [head, ...rows].map(row => row.map(quoted).join(',')).join('\r\n') + '\r\n';
@@ -96,13 +99,8 @@ const order = (question: IQuestion, a: IBar, b: IBar): number => {
 
 type Vote = 'answers' | 'again';
 
-/** The bars of one question over the first `upto` answers of a class; numbers from small to large, options in their order. */
-export function bars(
-  prediction: IPrediction,
-  place: number,
-  upto = prediction.by.length,
-  vote: Vote = 'answers'
-): IBar[] {
+/** A bar for each answer to one question among the first `upto` of a class, however many there are, in no order. */
+function counted(prediction: IPrediction, place: number, upto = prediction.by.length, vote: Vote = 'answers'): IBar[] {
   const question = prediction.questions[place];
   const found = new Map<string, string[]>((question.options ?? []).map(option => [option, []]));
   for (const { student, [vote]: answers } of prediction.by.slice(0, upto)) {
@@ -112,7 +110,18 @@ export function bars(
     }
   }
   const right = prediction.observed ? asText(question, prediction.observed[place]) : null;
-  const all = [...found].map(([answer, students]) => ({ answer, students, observed: answer === right }));
+  return [...found].map(([answer, students]) => ({ answer, students, observed: answer === right }));
+}
+
+/** The bars of one question over the first `upto` answers of a class; numbers from small to large, options in their order. */
+export function bars(
+  prediction: IPrediction,
+  place: number,
+  upto = prediction.by.length,
+  vote: Vote = 'answers'
+): IBar[] {
+  const question = prediction.questions[place];
+  const all = counted(prediction, place, upto, vote);
   const kept = all.sort((a, b) => b.students.length - a.students.length).slice(0, MAX_BARS);
   const rest = all.slice(MAX_BARS).flatMap(({ students }) => students);
   return [
