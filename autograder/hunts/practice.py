@@ -23,7 +23,8 @@ PAGE = "the whole model {name}"
 WHAT_TO_DO = (
     "The first cell below shows code that looks right and has one fault or two, with its symptom. In the cell after "
     "it, write as far as you get: the numbers of the lines that you suspect, a test, and the repaired code. The last "
-    "cell says how far the hunt is solved. Nothing of it counts, and as many further hunts can be drawn as you like."
+    "cell says how far the hunt is solved. The code is in the form of the lesson's text, even if your course asks for "
+    "another one. Nothing of the hunt counts, and as many further hunts can be drawn as you like."
 )
 LINES_ARE = "The numbers of the lines that you suspect, in a list."
 TEST_IS = "Ends without an error on right code, and fails on the code above. `{parameter}` is {what}."

@@ -55,6 +55,19 @@ def test_the_notebook_speaks_the_readers_language():
     assert "Chasse aux fautes" in text and "Les numéros des lignes" in text and "The " not in text
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "The code is in the form of the lesson's text, even if your course asks for another one."),
+        ("fr", "Le code a la forme du texte de la leçon, même si votre cours en demande une autre."),
+    ],
+)
+def test_the_notebook_says_which_form_its_code_has(language, sentence):
+    """A student whose course asks for `masks.causal@hidden` must not take the other polarity for the fault."""
+    with override_language(language):
+        assert sentence in practice.notebook("masks.causal", 1)["cells"][0]["source"]
+
+
 def test_what_is_unknown_is_named(tmp_path):
     with pytest.raises(UnknownHunt, match="'99-nothing'"):
         practice.subjects_of("99-nothing")
