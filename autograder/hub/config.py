@@ -23,6 +23,7 @@ c.ConfigurableHTTPProxy.pid_file = "{state}/proxy.pid"
 # releasing and collecting take longer than a proxy waits by default
 c.ConfigurableHTTPProxy.command = [{proxy!r}, "--timeout=600000", "--proxy-timeout=600000"]
 c.Authenticator.allowed_users = {users}
+c.Authenticator.allow_existing_users = False  # or who was taken out of class.toml could still log in
 c.JupyterHub.spawner_class = {spawner!r}
 c.Spawner.cmd = [{server!r}]
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120

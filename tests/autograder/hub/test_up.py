@@ -140,6 +140,15 @@ def test_each_lack_of_the_machine_is_named_with_what_to_do(sound, tmp_path, monk
         assert words in said, words
 
 
+def test_who_is_taken_out_of_the_class_cannot_log_in_again(tmp_path):
+    """JupyterHub keeps everybody who ever logged in, and lets them in again unless told otherwise."""
+    (tmp_path / "class.toml").write_text(TWO)
+    found = class_file.read(tmp_path)
+    assert loaded(config.text(found), tmp_path).Authenticator.allow_existing_users is False
+    values = yaml.safe_load(kubernetes.files(found)["values.yaml"])
+    assert values["hub"]["config"]["Authenticator"]["allow_existing_users"] is False
+
+
 def test_a_taken_port_is_seen():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
