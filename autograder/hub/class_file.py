@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 FILE = "class.toml"
 NAME = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")  # an account's, which JupyterHub also takes in lower case
 COURSE = re.compile(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?")  # also a name in Kubernetes, and part of an address
+LAST_PORT = 65535
 
 
 class ClassFileError(ValueError):
@@ -146,9 +147,28 @@ def _check(found: HubClass, where: str) -> None:
     if both := {name for one in found.courses for name in one.students} & set(found.instructors):
         raise ClassFileError(f"{where}: {min(both)} is an instructor and cannot be a student on the same Hub, where "
                              "an account has one set of settings")  # fmt: skip
-    address = urlsplit(found.hub.address)
-    if address.scheme not in ("http", "https") or not address.hostname or not address.port:
-        raise ClassFileError(f"{where}: address = {found.hub.address!r} must be such as http://127.0.0.1:8000")
+    _check_places(found, where)
+
+
+def _check_places(found: HubClass, where: str) -> None:
+    hub = found.hub
+    try:  # what is no number, too large, or half a bracket is refused there
+        address = urlsplit(hub.address)
+        right = address.scheme in ("http", "https") and bool(address.hostname and address.port)
+    except ValueError:
+        right = False
+    if not right:
+        raise ClassFileError(f"{where}: address = {hub.address!r} must be such as http://127.0.0.1:8000, with a port "
+                             f"from 1 to {LAST_PORT}")  # fmt: skip
+    if address.scheme == "https" and not hub.config:
+        raise ClassFileError(f"{where}: address = {hub.address!r} needs a key and a certificate, without which the Hub "
+                             "answers by plain http: set c.JupyterHub.ssl_key and ssl_cert in a file that `config` "
+                             "names in [hub]")  # fmt: skip
+    ports = {"hub_port": 1, "proxy_port": 1, "service_port": max(1, len(found.services))}
+    for name, count in ports.items():
+        first, last = getattr(hub, name), LAST_PORT + 1 - count
+        if not 1 <= first <= last:
+            raise ClassFileError(f"{where}: {name} = {first} must be from 1 to {last}")
 
 
 def text(instructor: str, students: list[str], course: str, address: str) -> str:

@@ -111,6 +111,8 @@ def _taken(host: str, port: int) -> str:
             one.bind((host, port))
     except OSError as error:
         return (error.strerror or str(error)).lower()
+    except (UnicodeError, TypeError):  # of letters that cannot be encoded for it
+        return "no name of a machine"
     return ""
 
 

@@ -113,6 +113,14 @@ def test_two_courses_own_settings_and_another_spawner(sound, tmp_path):
     (TWO.replace("nlp", "tfkit"), "tfkit is the course of two courses"),
     (TWO.replace('"ben"', '"teacher"'), "teacher is an instructor and cannot be a student"),
     ('[hub]\naddress="here"\n' + TWO, "must be such as"),
+    ('[hub]\naddress="http://127.0.0.1:99999"\n' + TWO, "must be such as"),
+    ('[hub]\naddress="http://127.0.0.1:abc"\n' + TWO, "must be such as"),
+    ('[hub]\naddress="http://[::1"\n' + TWO, "must be such as"),
+    ('[hub]\naddress="https://hub.example.edu:443"\n' + TWO, "needs a key and a certificate"),
+    ("[hub]\nhub_port=70000\n" + TWO, "hub_port = 70000 must be from 1 to 65535"),
+    ("[hub]\nproxy_port=0\n" + TWO, "proxy_port = 0 must be from 1"),
+    ("[hub]\nservice_port=-1\n" + TWO, "service_port = -1 must be from 1"),
+    ("[hub]\nservice_port=65535\n" + TWO, "must be from 1 to 65534"),  # two courses have two services
 ])  # fmt: skip
 def test_what_is_wrong_in_a_class_file_is_named(text, said, tmp_path):
     (tmp_path / "class.toml").write_text(text)
@@ -149,12 +157,18 @@ def test_who_is_taken_out_of_the_class_cannot_log_in_again(tmp_path):
     assert values["hub"]["config"]["Authenticator"]["allow_existing_users"] is False
 
 
+def test_https_is_served_with_a_file_that_may_set_the_key(tmp_path):
+    (tmp_path / "class.toml").write_text('[hub]\naddress = "https://hub.example.edu:443"\nconfig = "own.py"\n' + TWO)
+    assert class_file.read(tmp_path).hub.address == "https://hub.example.edu:443"
+
+
 def test_a_taken_port_is_seen():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         one.listen()
         assert needs._taken("127.0.0.1", one.getsockname()[1]) == "address already in use"
     assert needs._taken("127.0.0.1", 0) == ""
+    assert needs._taken("é..b", 0) == "no name of a machine"
 
 
 def test_a_home_that_others_read_and_a_password_in_the_clear_are_remarked(sound, tmp_path, monkeypatch):
