@@ -55,7 +55,7 @@ def _class(arguments: argparse.Namespace, keep: bool) -> HubClass:
     text = class_file.text(arguments.instructor, arguments.students, arguments.course, arguments.address)
     found = class_file.parse(class_file.load(text, str(path)), arguments.folder.resolve(), "the options")
     if keep:
-        arguments.folder.mkdir(parents=True, exist_ok=True)
+        config.make_open(arguments.folder)
         path.write_text(text, encoding="utf-8")
         print(f"wrote {path}")
     return found

@@ -70,17 +70,28 @@ def text(found: HubClass) -> str:
     return head + local + own
 
 
+def make_open(folder: Path) -> None:
+    """Make the folder, and those above it that are not there, open to all whatever the umask. Raises OSError."""
+    for one in reversed([folder, *folder.parents]):
+        if not one.exists():
+            one.mkdir()
+            one.chmod(0o755)
+
+
 def write(found: HubClass) -> Path:
     """Write the configuration, the settings of instructors and students, and the exchange; the path of the first.
 
     Raises OSError.
     """
+    make_open(found.folder)
     for who in ("instructor", "student"):
         shutil.copytree(RECIPE / who, found.folder / who, dirs_exist_ok=True, copy_function=shutil.copyfile,
                         ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        for one in [found.folder / who, *(found.folder / who).rglob("*")]:
+            one.chmod(0o755 if one.is_dir() else 0o644)  # the users' servers read them
     (found.folder / STATE).mkdir(mode=0o700, exist_ok=True)
     if not found.exchange.exists():
-        found.exchange.mkdir(parents=True)
+        make_open(found.exchange)
         found.exchange.chmod(0o777)  # everybody hands in there; nbgrader makes what is below private
     path = found.folder / CONFIG
     path.write_text(text(found), encoding="utf-8")

@@ -162,6 +162,21 @@ def test_https_is_served_with_a_file_that_may_set_the_key(tmp_path):
     assert class_file.read(tmp_path).hub.address == "https://hub.example.edu:443"
 
 
+def test_users_can_read_their_settings_whatever_the_umask(tmp_path):
+    folder = tmp_path / "new/class"
+    found = class_file.parse(class_file.load(TWO, ""), folder, "")
+    before = os.umask(0o077)
+    try:
+        config.write(found)
+    finally:
+        os.umask(before)
+    settings = [one for who in ("student", "instructor") for one in (folder / who).rglob("*")]
+    assert folder / "student/labconfig/page_config.json" in settings
+    for one in [folder.parent, folder, folder / "student", folder / "instructor", *settings]:
+        assert one.stat().st_mode & 0o777 == (0o755 if one.is_dir() else 0o644), one
+    assert (folder / "exchange").stat().st_mode & 0o777 == 0o777 and (folder / "state").stat().st_mode & 0o777 == 0o700
+
+
 def test_a_taken_port_is_seen():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
