@@ -23,7 +23,7 @@ def files(found: HubClass) -> dict[str, str]:
     common = {"registry": found.hub.registry, "version": metadata.version(NAME)}
     courses = json.dumps({course.instructor: course.name for course in found.courses})
     text = marks.from_string((TEMPLATES / "values.yaml").read_text(encoding="utf-8"))
-    written = {"values.yaml": text.render(common, served=found.services, courses=courses, users=", ".join(found.users))}
+    written = {"values.yaml": text.render(common, served=found.services, courses=courses, users=found.users)}
     grader = marks.from_string((TEMPLATES / "grader.yaml").read_text(encoding="utf-8"))
     for course in found.services:
         file = "grader.yaml" if len(found.services) == 1 else f"grader-{course.name}.yaml"

@@ -211,6 +211,20 @@ def test_the_examples_for_kubernetes_are_those_of_the_examples_class():
         )
 
 
+def test_names_that_yaml_takes_for_something_else_stay_names(tmp_path):
+    (tmp_path / "class.toml").write_text(
+        '[hub]\nregistry = "host: 5000"\n[[course]]\nname = "2026"\ninstructor = "no"\nstudents = ["null", "on"]\n'
+    )
+    files = kubernetes.files(class_file.read(tmp_path))
+    values = yaml.safe_load(files["values.yaml"])
+    assert values["hub"]["config"]["Authenticator"]["allowed_users"] == ["no", "null", "on"]
+    assert values["hub"]["loadRoles"]["grading-2026"]["users"] == ["no"]
+    assert values["singleuser"]["image"]["name"] == "host: 5000/tfkit-lab"
+    (grader,) = list(yaml.safe_load_all(files["grader.yaml"]))[1]["spec"]["template"]["spec"]["containers"]
+    assert grader["env"][0] == {"name": "TFKIT_COURSE", "value": "2026"}
+    assert grader["image"].startswith("host: 5000/tfkit-grader:")
+
+
 def test_two_courses_have_two_graders_on_kubernetes(tmp_path, capsys):
     (tmp_path / "class.toml").write_text(TWO)
     code, said, error = run(capsys, "kubernetes", tmp_path, "-o", tmp_path / "out")
