@@ -43,27 +43,33 @@ def _add_class(command: Any) -> None:
                          help="with --instructor: where the Hub listens (default: %(default)s)")  # fmt: skip
 
 
-def _class(arguments: argparse.Namespace, keep: bool) -> HubClass:
-    """The class that the folder has, or that the options describe; keep: write class.toml in the second case."""
+def _class(arguments: argparse.Namespace) -> tuple[HubClass, str]:
+    """The class that the folder has or the options describe, and in the second case the class.toml to write."""
     path = arguments.folder / class_file.FILE
     if not arguments.instructor:
         if arguments.students:
             raise BadInput(f"--students goes with --instructor; later, {path} has them")
-        return class_file.read(arguments.folder)
-    if path.exists():
-        raise BadInput(f"{path} is there already: change it, and leave --instructor out")
+        return class_file.read(arguments.folder), ""
     text = class_file.text(arguments.instructor, arguments.students, arguments.course, arguments.address)
     found = class_file.parse(class_file.load(text, str(path)), arguments.folder.resolve(), "the options")
-    if keep:
-        config.make_open(arguments.folder)
+    if path.exists():
+        if class_file.read(arguments.folder) == found:  # the same command once more
+            return found, ""
+        raise BadInput(f"{path} is there already and says something else: change it, and leave --instructor out")
+    return found, text
+
+
+def _keep(folder: Path, text: str) -> None:
+    if text:
+        config.make_open(folder)
+        path = folder / class_file.FILE
         path.write_text(text, encoding="utf-8")
         print(f"wrote {path}")
-    return found
 
 
 def _up(arguments: argparse.Namespace) -> int:
     try:
-        found = _class(arguments, keep=not arguments.dry_run)
+        found, text = _class(arguments)
     except ClassFileError as error:
         raise BadInput(str(error)) from error
     if arguments.dry_run:
@@ -75,6 +81,7 @@ def _up(arguments: argparse.Namespace) -> int:
         raise BadInput("\n  ".join(["the Hub cannot be started:", *lacks]))
     if arguments.dry_run:
         return 0
+    _keep(arguments.folder, text)
     path = config.write(found)
     _announce(found)
     os.chdir(found.folder / config.STATE)  # what the Hub and its proxy write without being asked lands there
@@ -94,9 +101,10 @@ def _announce(found: HubClass) -> None:
 
 def _kubernetes(arguments: argparse.Namespace) -> int:
     try:
-        found = _class(arguments, keep=True)
+        found, text = _class(arguments)
     except ClassFileError as error:
         raise BadInput(str(error)) from error
+    _keep(arguments.folder, text)
     for path in kubernetes.write(found, arguments.output):
         print(f"wrote {path}")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pwd
 import shlex
 import socket
 import sys
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 
 from autograder import sandbox
 from autograder.hub import config
-from autograder.hub.class_file import HubClass
+from autograder.hub.class_file import FILE, HubClass
 from tfkit_course import install
 
 OPEN = 0o005  # others may list and enter
@@ -54,15 +55,32 @@ def _packages() -> Iterator[str]:
 
 
 def _rights(found: HubClass) -> Iterator[str]:
-    if os.geteuid() and not found.hub.spawner:
-        command = shlex.join(["sudo", sys.executable, "-m", "autograder", "hub", "up", str(found.folder)])
-        yield f"only root can start a server as {found.users[0]}: {command}, or name a `spawner` in class.toml"
+    if not os.geteuid():
+        return
+    words = ["sudo", sys.executable, "-m", "autograder", "hub", "up", str(found.folder)]
+    if not (found.folder / FILE).exists():  # it is written when nothing is missing
+        (course,) = found.courses
+        words += ["--instructor", course.instructor, "--course", course.name, "--address", found.hub.address,
+                  "--students", *course.students]  # fmt: skip
+    if not found.hub.spawner:
+        yield (f"only root can start a server as {found.users[0]}: {shlex.join(words)}, or name a `spawner` in "
+               "class.toml")  # fmt: skip
+    elif others := [one for one in found.services if not _is_own(one.instructor)]:
+        yield (f"only root can start a grading service as {others[0].instructor}: {shlex.join(words)}, or set "
+               f"`serve = false` for the course {others[0].name} in class.toml")  # fmt: skip
+
+
+def _is_own(account: str) -> bool:
+    try:
+        return pwd.getpwnam(account).pw_uid == os.geteuid()
+    except KeyError:
+        return False
 
 
 def _accounts(found: HubClass) -> Iterator[str]:
-    if found.hub.spawner:
-        return
-    absent = [user for user in found.users if os.path.expanduser(f"~{user}").startswith("~")]
+    # whatever starts the users' servers, JupyterHub starts a grading service as the instructor's account
+    needed = [one.instructor for one in found.services] if found.hub.spawner else found.users
+    absent = [user for user in needed if os.path.expanduser(f"~{user}").startswith("~")]
     if absent:
         yield (f"no account on this machine: {', '.join(absent)}; make each with `useradd --create-home NAME` and "
                "`passwd NAME`, or take them out of class.toml")  # fmt: skip

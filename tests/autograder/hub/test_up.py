@@ -177,6 +177,36 @@ def test_users_can_read_their_settings_whatever_the_umask(tmp_path):
     assert (folder / "exchange").stat().st_mode & 0o777 == 0o777 and (folder / "state").stat().st_mode & 0o777 == 0o700
 
 
+def test_the_same_command_is_taken_once_more(sound, tmp_path, capsys, monkeypatch):
+    """After something was missing, when nothing has been written, and after a start."""
+    monkeypatch.setattr(os, "execv", lambda *_: sys.exit(0))
+    monkeypatch.setattr(os, "chdir", lambda folder: None)
+    folder = tmp_path / "class"
+    words = ["up", folder, "--instructor", "teacher", "--students", "ada"]
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    code, _, error = run(capsys, *words)
+    assert code == 2 and not folder.exists()
+    assert f"hub up {folder} --instructor teacher --course tfkit --address " in error and "--students ada" in error
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert run(capsys, *words)[0] == 0 and (folder / "class.toml").exists()
+    assert run(capsys, *words)[0] == 0
+    code, _, error = run(capsys, *words, "ben")
+    assert code == 2 and "says something else" in error
+
+
+def test_another_spawner_needs_accounts_for_grading_services_only(sound, tmp_path, monkeypatch):
+    text = '[hub]\nspawner = "systemd"\n' + TWO
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(needs.pwd, "getpwnam", lambda name: SimpleNamespace(pw_uid=1000 + (name != "teacher")))
+    (tmp_path / "class.toml").write_text(text)
+    root, accounts = needs.lacks(class_file.read(tmp_path))
+    assert "grading service as grace" in root and "serve = false" in root  # the teacher's own needs no root
+    assert accounts.startswith("no account on this machine: teacher, grace;")
+    (tmp_path / "class.toml").write_text(text.replace("[[course]]", "[[course]]\nserve = false"))
+    assert needs.lacks(class_file.read(tmp_path)) == []
+
+
 def test_a_taken_port_is_seen():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -199,7 +229,7 @@ def test_refusals_on_the_command_line(sound, tmp_path, capsys):
     assert "--students goes with --instructor" in run(capsys, "up", tmp_path, "--students", "ada")[2]
     (tmp_path / "class.toml").write_text(TWO)
     code, _, error = run(capsys, "up", tmp_path, "--instructor", "x")
-    assert code == 2 and "is there already" in error and (tmp_path / "class.toml").read_text() == TWO
+    assert code == 2 and "is there already and says" in error and (tmp_path / "class.toml").read_text() == TWO
 
 
 def test_the_examples_for_kubernetes_are_those_of_the_examples_class():
