@@ -1,4 +1,4 @@
-"""A course's rules for assistants: how many steps of help they get, and where the log is.
+"""A course's rules for assistants: how many steps of help they get, where the log is, and what they cannot help with.
 
 They are in the course.toml of the course directory, or of the folder with a student's notebooks:
 
@@ -14,12 +14,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from autograder.api import HINTS
+from autograder.api import HINTS, Exercise
+from autograder.exercises.contracts import MARK, draw_contract
 from autograder.settings import course_file
 from autograder.settings.course_file import ASSISTANTS, FILE
+from tfkit_course.small_file import NOTEBOOK_BYTES, read_small
 
 LOG = Path(".tfkit") / "assistants.jsonl"
+NOTEBOOKS = ("*.ipynb", "*/*.ipynb", "*/*/*.ipynb")  # of a student's folder or a course directory, not those handed in
 
 
 class BadRules(ValueError):
@@ -28,11 +32,22 @@ class BadRules(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class AssistantRules:
-    """hints: the number of steps of help; log: the file of JSON lines; course: its folder, if one was named."""
+    """hints: the number of steps of help; log: the file of JSON lines; course: its folder, if one was named; variants:
+    the text by which the course draws contracts, if it does."""
 
     hints: int
     log: Path
     course: Path | None = None
+    variants: str = ""
+
+    def asks_otherwise(self, exercise: Exercise) -> bool:
+        """Whether the course, or a notebook in its folder, asks for the exercise under another contract."""
+        if self.course is None or not exercise.contracts:
+            return False
+        if self.variants and draw_contract(exercise, self.variants):
+            return True
+        asked = f"{exercise.id}{MARK}".encode()
+        return any(asked in _content(path) for pattern in NOTEBOOKS for path in self.course.glob(pattern))
 
 
 def read_rules(course: Path | None) -> AssistantRules:
@@ -45,15 +60,26 @@ def read_rules(course: Path | None) -> AssistantRules:
         return AssistantRules(hints=HINTS, log=Path(state) / "tfkit" / LOG.name)
     if not course.is_dir():
         raise BadRules(f"there is no folder {course}: name a course directory, or the folder with the notebooks")
-    return AssistantRules(hints=min(_own(course / FILE), _of_students(course)), log=course / LOG, course=course)
+    own = _own(course / FILE)
+    hints: int = (ASSISTANTS.defaults | own.get(ASSISTANTS.name, {}))["hints"]
+    return AssistantRules(
+        hints=min(hints, _of_students(course)), log=course / LOG, course=course, variants=own.get("variants", "")
+    )
 
 
-def _own(path: Path) -> int:
+def _content(path: Path) -> bytes:
+    """Of a notebook; nothing if it cannot be read, when no student works in it either."""
     try:
-        own: dict[str, int] = ASSISTANTS.defaults | course_file.read(path).get(ASSISTANTS.name, {})
+        return read_small(path, NOTEBOOK_BYTES)
+    except OSError:
+        return b""
+
+
+def _own(path: Path) -> dict[str, Any]:
+    try:
+        return course_file.read(path)
     except course_file.CourseFileError as error:
         raise BadRules(str(error)) from None
-    return own["hints"]
 
 
 def _of_students(course: Path) -> int:

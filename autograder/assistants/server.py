@@ -77,7 +77,7 @@ class Tutor:
 
     def exercise(self, name: str) -> dict[str, Any]:
         """The exercise as a student sees it. Raises Refusal for an unknown exercise."""
-        exercise = find(name)
+        exercise = self._find(name)
         try:
             statement = statement_of(exercise)
         except StatementError as error:
@@ -97,7 +97,7 @@ class Tutor:
 
         Raises Refusal if the request is invalid or the course's rules forbid it.
         """
-        exercise = find(name)
+        exercise = self._find(name)
         if not isinstance(code, str) or not code.strip():
             raise Refusal("`code` must be the student's answer, Python source")
         try:
@@ -120,7 +120,7 @@ class Tutor:
 
         Raises Refusal if the request is invalid or the course's rules forbid it.
         """
-        exercise = find(name)
+        exercise = self._find(name)
         if isinstance(level, bool) or not isinstance(level, int) or level not in STEPS:
             raise Refusal("`level` must be 1 (the concept), 2 (what was seen) or 3 (the smallest counter-example)")
         if level > self.rules.hints:
@@ -154,6 +154,16 @@ class Tutor:
             "attempts": [{key: one[key] for key in keys if key in one} for one in kept[-LAST:]],
             "in all": len(kept),
         }
+
+    def _find(self, name: Any) -> Exercise:
+        """The exercise, as the course itself asks for it. Raises Refusal for any other."""
+        exercise = find(name)
+        if exercise.contract is not None or self.rules.asks_otherwise(exercise):
+            raise Refusal(
+                f"{exercise.id} is asked for here under another contract, and assistants know only the course's own "
+                "form: use the Check button, whose hints are for the notebook's form"
+            )
+        return exercise
 
     def code_of(self, name: Any) -> str:
         """The answer that was checked last, whose lines are not secret."""
