@@ -13,13 +13,15 @@ from typing import Any
 
 from autograder.api import HINTS
 from autograder.exercises import registry
+from autograder.exercises.contracts import MARK
+from autograder.feedback.words import SIGNS, line_of
 
 Ask = Callable[
     [str, dict[str, Any]], Awaitable[tuple[bool, Any]]
 ]  # tool and arguments -> whether refused, what is said
 
-BLOCK = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+BLOCK = re.compile(r"```[^\n`]*\r?\n(.*?)(?:\r?\n```|\Z)", re.DOTALL)
+ID = re.compile(rf"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(?:{MARK}\w+)?")
 HINT = re.compile(r"\b(hints?|help|stuck|next step|indices?|aide|bloqué)\b", re.IGNORECASE)
 HISTORY = re.compile(r"\b(history|tried|historique|essais)\b", re.IGNORECASE)
 SOLUTION = re.compile(r"\b(solutions?|answers?|write it|code for|reference|réponses?|corrigé)\b", re.IGNORECASE)
@@ -47,17 +49,17 @@ class Dialogue:
     async def reply(self, message: str) -> str:
         """What to say to the message, in Markdown."""
         code, words = BLOCK.search(message), BLOCK.sub(" ", message)
-        named = next((name for name in ID.findall(words) if name in self._known), "")
+        named = next((name for name in ID.findall(words) if name.partition(MARK)[0] in self._known), "")
         if named and named != self._exercise:
             self._exercise, self._level = named, 1
         if code:
             return await self._check(code[1])
-        if SOLUTION.search(words):
-            return f"{NO_SOLUTION}\n\n{await self._show() if named else WHAT_I_DO}"
         if HISTORY.search(words):
             return await self._history()
         if HINT.search(words) and self._exercise:
             return await self._hint()
+        if SOLUTION.search(words):
+            return f"{NO_SOLUTION}\n\n{await self._show() if named else WHAT_I_DO}"
         return await self._show() if named else WHAT_I_DO
 
     async def _show(self) -> str:
@@ -75,7 +77,7 @@ class Dialogue:
             return str(found)
         self._level = 2 if found.get("hint") else 1  # a check gives the first step itself
         lines = [f"**{found['status'].replace('_', ' ')}**: {found['score']:g} of {found['max_score']:g}"]
-        lines += [f"- {'✓' if one['status'] == 'passed' else '✗'} {one['name']}" for one in found["checks"]]
+        lines += [f"- {SIGNS[one['status']]} {one['name']}" for one in found["checks"]]
         lines += ["", str(found["hint"])] if found.get("hint") else []
         lines += ["", _block(found["reason"])] if found.get("reason") else []
         lines += ["", "Say *hint* for the next step of help."] if found.get("more") else []
@@ -89,7 +91,9 @@ class Dialogue:
         parts = [f"Step {found['level']} of help: {found['what']}."]
         parts += [str(found["hint"])] if found.get("hint") else []
         parts += [f"- {one['name']}: {one['message']}" for one in found.get("checks") or () if one.get("message")]
-        parts += [f"The first line that goes wrong is line {found['line']}."] if found.get("line") else []
+        if found.get("line"):
+            parts.append(f"The first line that goes wrong is line {found['line']}.")
+        parts += [line_of(found)] if line_of(found) else []
         if found.get("counterexample"):
             parts.append(_block(json.dumps(found["counterexample"], indent=1, ensure_ascii=False), "json"))
         return "\n\n".join(parts)

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import re
 import sys
+import tomllib
 import types
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ from autograder.assistants.statement import definition
 from autograder.checking import assistant as engines
 from autograder.exercises import registry
 
+ROOT = Path(__file__).parents[3]
 CAUSAL, HEADS = "masks.causal", "attention.multi_head"
 CODE = "def causal_mask(length):\n    return None"
 EXERCISES = (CAUSAL, HEADS, "attention.scaled_dot_product", "positions.rotary", "masks.softmax")
@@ -48,9 +50,11 @@ def verdict_of(name: str) -> dict:
     """A verdict as if the student's code had found the reference, and told it wherever it can."""
     body = reference_of(name)
     check = {"name": "right values", "status": "failed", "message": body, "points": 0.0, "of": 1.0, "map": []}
+    left = {"name": "any shape", "status": "not_run", "message": "", "points": 0.0, "of": 0.0, "map": []}
+    departure = {"line": 2, "sentence": "mask is not what it should be", "text": body, "value": None, "steps": []}
     return {
-        "exercise": name, "status": "failed", "score": 0.0, "max_score": 1.0, "checks": [check], "reason": body,
-        "misconception": "m", "misconceptions": ["m"], "hint": f"It said:\n{body}", "line": 2, "departure": None,
+        "exercise": name, "status": "failed", "score": 0.0, "max_score": 1.0, "checks": [check, left], "reason": body,
+        "misconception": "m", "misconceptions": ["m"], "hint": f"It said:\n{body}", "line": 2, "departure": departure,
         "counterexample": {"call": body}, "sandbox": "bubblewrap", "seed": 7,
     }  # fmt: skip
 
@@ -99,10 +103,32 @@ def test_a_talk_about_one_exercise(server):
         server, f"What is {CAUSAL}?", f"```python\n{CODE}\n```", "hint", "I am stuck", "history"
     )
     assert "def causal_mask(" in shown and "NotImplementedError" in shown
-    assert checked.startswith("**failed**: 0 of 1\n- ✗ right values") and "Say *hint*" in checked
-    assert second.startswith("Step 2 of help") and "line 2" in second
+    assert checked.startswith("**failed**: 0 of 1\n- ✗ right values\n- – any shape\n") and "Say *hint*" in checked
+    assert second.startswith("Step 2 of help") and "Line 2: mask is not what it should be." in second
     assert third.startswith("Step 3 of help") and "json" in third
     assert history == f"- {CAUSAL}: failed, 0 of 1"
+
+
+@pytest.mark.parametrize("block", [f"```python3\n{CODE}\n```", f"```py title=mine\r\n{CODE}\r\n```", f"```\n{CODE}"])
+def test_code_in_any_block(server, block):
+    (checked,) = talk(server, f"{CAUSAL}\n{block}")
+    assert checked.startswith("**failed**")
+
+
+def test_who_asks_for_a_hint_gets_one_and_not_a_refusal(server):
+    _, said = talk(server, f"{CAUSAL}\n```\n{CODE}\n```", f"My answer to {CAUSAL} fails, can I have a hint?")
+    assert said.startswith("Step 2 of help")
+
+
+def test_another_contract_is_refused(server):
+    for said in talk(server, f"What is {CAUSAL}@hidden?", f"```\n{CODE}\n```", "hint"):
+        assert f"{CAUSAL} is asked for here under another contract" in said
+
+
+def test_a_course_that_asks_under_another_contract_is_refused_too(server, tmp_path):
+    (tmp_path / "02-masks.ipynb").write_text(f"check('{CAUSAL}@hidden')")
+    for said in talk(make_server(AssistantRules(hints=3, log=tmp_path / "log.jsonl", course=tmp_path)), CAUSAL, "hint"):
+        assert "assistants know only the course's own form" in said
 
 
 def test_what_it_says_without_an_exercise(server):
@@ -177,9 +203,5 @@ def test_a_server_that_cannot_start_is_an_error_and_not_a_wait(persona, tmp_path
 
 
 def test_the_entry_point_names_it():
-    from importlib.metadata import entry_points
-
-    found = [one.value for one in entry_points(group="jupyter_ai.personas") if one.name == "tfkit"]
-    if not found:
-        pytest.skip("this environment was installed before the persona: pip install -e .")
-    assert found == ["autograder.assistants.persona:TutorPersona"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["jupyter_ai.personas"] == {"tfkit": "autograder.assistants.persona:TutorPersona"}
