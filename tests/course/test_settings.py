@@ -185,7 +185,7 @@ PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-
 
 
 def test_a_unit_has_a_field_for_each_key_of_its_table():
-    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks", "earlier"]
+    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks", "earlier", "sure", "variants"]
     assert {field.name for field in fields(settings.Track)} == set(TRACKS.names)
 
 

@@ -9,7 +9,7 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
   await expect(output(1)).toContainText('Predict first');
   await activate(page, 0);
   await command(page, 'notebook:run-cell');
-  const form = page.getByRole('form', { name: 'Prediction 02.all' });
+  const form = page.getByRole('form', { name: 'Prediction 09.noise' });
   await form.getByLabel('How many are True').fill('9');
   await form.getByLabel('What shape').fill('4 x 4');
   await form.getByLabel('yes').check();
@@ -41,7 +41,7 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
 
   await command(page, 'tfkit:show-class');
   const section = page.getByRole('region', { name: 'Predictions' });
-  await section.getByRole('combobox').selectOption('02.all');
+  await section.getByRole('combobox').selectOption('09.noise');
   await expect(section).toContainText('1 of 1');
   await section.getByRole('combobox').selectOption('03.parameters');
   await expect(section.locator('tbody tr')).toHaveText(
