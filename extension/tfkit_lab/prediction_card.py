@@ -33,6 +33,7 @@ def html(name: str, entry: dict[str, Any]) -> str:
     heads = ["", "you predicted", *(["after talking"] if twice else []), *(["came out"] if "observed" in entry else [])]
     top = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
     table = f'<table class="tfkit-p"><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    scrolled = f'<div class="tfkit-v-box" tabindex="0">{table}</div>'  # by keys too, on a narrow screen
     state, sentence = _state(entry)
     badge = f'<span class="tfkit-v-badge">{escape(sentence)}</span> <code>{escape(name)}</code>'
     next_step = "Go on: a cell below compares it with what comes out."
@@ -42,7 +43,7 @@ def html(name: str, entry: dict[str, Any]) -> str:
     css = " ".join(line.strip() for line in style().splitlines())
     body = (
         f'<div class="tfkit-v-head">{badge}</div>'
-        + (table if entry["answers"] is not None or "observed" in entry else "")
+        + (scrolled if entry["answers"] is not None or "observed" in entry else "")
         + foot
     )
     return f'<style>{css}</style><div class="tfkit-verdict tfkit-predict tfkit-is-{state}">{body}</div>'
