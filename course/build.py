@@ -114,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
         help="draw a contract of each exercise for this group, whatever course.toml names; '' for the course's own "
         "(`autograder variants` lists them)",
     )
+    _add_tab(parser)
+    return parser
+
+
+def _add_tab(parser: argparse.ArgumentParser) -> None:
     lite = parser.add_argument_group("the course in a browser's tab (docs/lite.md)")
     lite.add_argument(
         "--lite", type=Path, metavar="SITE", help="also write a JupyterLite site with the students' notebooks"
@@ -127,7 +132,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder with Pyodide's full distribution, which is copied into the site",
     )
-    return parser
 
 
 def _as_given(path: Path, directory: Path) -> Path:
