@@ -101,6 +101,8 @@ def _folders(found: HubClass) -> Iterator[str]:
         yield f"not everybody can hand in at {found.exchange}: chmod 777 {found.exchange}"
     if found.hub.config and not (found.folder / found.hub.config).is_file():
         yield f"{found.folder / found.hub.config} is not there, which class.toml names as `config`"
+    if why := config.in_the_way(found):
+        yield why
 
 
 def _closed(folder: Path) -> bool:

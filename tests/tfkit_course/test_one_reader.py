@@ -51,7 +51,7 @@ OWN = {
         autograder/feedback/html.py: style
         autograder/feedback/tokens.py: blocks
         autograder/hub/class_file.py: read
-        autograder/hub/config.py: text
+        autograder/hub/config.py: in_the_way text
         autograder/hub/kubernetes.py: files
         autograder/hunts/faults.py: PageSource.tree _parses
         autograder/hunts/make.py: Hunt.repair
