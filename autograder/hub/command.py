@@ -94,7 +94,7 @@ def _announce(found: HubClass) -> None:
     for course in found.courses:
         folder = config.course_folder(course)
         if not Path(folder, "nbgrader_config.py").exists():
-            build = shlex.join(["python", "-m", "course.build", folder])
+            build = shlex.join([sys.executable, "-m", "course.build", folder])
             print(f"next, {course.instructor} logs in and builds the course {course.name} in a terminal: {build}")
     sys.stdout.flush()  # before this process becomes the Hub
 

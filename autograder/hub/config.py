@@ -32,6 +32,11 @@ c.Authenticator.allow_existing_users = False  # or who was taken out of class.to
 c.JupyterHub.spawner_class = {spawner!r}
 c.Spawner.cmd = [{server!r}]
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120
+# `python` and `autograder` of servers and services are those of this environment, which sudo does not have in its PATH
+PATH = os.pathsep.join([{programs!r}, os.environ.get("PATH", os.defpath)])
+c.Spawner.environment["PATH"] = PATH
+for service in c.JupyterHub.services:
+    service["environment"]["PATH"] = PATH
 """
 
 
@@ -69,7 +74,7 @@ def text(found: HubClass) -> str:
         address=found.hub.address, hub_port=found.hub.hub_port, proxy_port=found.hub.proxy_port,
         state=found.folder / STATE, proxy=program("configurable-http-proxy") or "configurable-http-proxy",
         users="{" + ", ".join(map(repr, found.users)) + "}", spawner=found.hub.spawner or "localprocess",
-        server=program("jupyterhub-singleuser") or "jupyterhub-singleuser",
+        server=program("jupyterhub-singleuser") or "jupyterhub-singleuser", programs=str(Path(sys.executable).parent),
     )  # fmt: skip
     own = f"load_subconfig({str(found.folder / found.hub.config)!r})\n" if found.hub.config else ""
     return f"{MARK}\n{head}{local}{own}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import socket
 import sys
 from pathlib import Path
@@ -64,9 +65,8 @@ def test_one_command_writes_the_class_and_becomes_the_hub(sound, tmp_path, capsy
     monkeypatch.setattr(os, "chdir", lambda folder: None)
     folder = tmp_path / "class"
     code, said, error = run(capsys, "up", folder, "--instructor", "teacher", "--students", "ada", "ben")
-    assert (
-        (code, error) == (0, "") and "http://127.0.0.1:8000" in said and "course.build /nowhere/teacher/course" in said
-    )
+    assert (code, error) == (0, "") and "http://127.0.0.1:8000" in said
+    assert f"{shlex.quote(sys.executable)} -m course.build /nowhere/teacher/course" in said
     assert started == [[sys.executable, "-m", "jupyterhub", "-f", str(folder / config.CONFIG)]]
     assert (folder / "exchange").stat().st_mode & 0o777 == 0o777 and (folder / "state").stat().st_mode & 0o777 == 0o700
     found = loaded((folder / config.CONFIG).read_text(), folder)
@@ -79,6 +79,14 @@ def test_one_command_writes_the_class_and_becomes_the_hub(sound, tmp_path, capsy
     assert spawner.environment["NBGRADER_EXCHANGE"] == str(folder / "exchange")
     assert (Path(spawner.environment["JUPYTER_CONFIG_PATH"]) / "nbgrader_config.py").is_file()
     assert run(capsys, "up", folder)[0] == 0 and len(started) == 2  # the second time from what was written
+
+
+def test_servers_and_services_find_the_programs_of_this_environment(sound, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/sbin:/usr/bin")  # what sudo leaves
+    made = loaded(config.text(class_file.parse(class_file.load(TWO, ""), tmp_path, "")), tmp_path)
+    environments = [made.Spawner.environment, *(one["environment"] for one in made.JupyterHub.services)]
+    assert len(environments) == 3
+    assert {one["PATH"] for one in environments} == {f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin"}
 
 
 def test_a_dry_run_prints_the_configuration_and_writes_nothing(sound, tmp_path, capsys):
