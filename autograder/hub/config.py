@@ -21,10 +21,10 @@ LOCAL = """
 # One machine, from class.toml: a database in a file, a proxy that the Hub starts, accounts of the machine.
 c.JupyterHub.bind_url = {address!r}
 c.JupyterHub.hub_port = {hub_port}
-c.JupyterHub.db_url = "sqlite:///{state}/jupyterhub.sqlite"
-c.JupyterHub.cookie_secret_file = "{state}/cookie_secret"
+c.JupyterHub.db_url = {database!r}
+c.JupyterHub.cookie_secret_file = {secret!r}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy_port}"
-c.ConfigurableHTTPProxy.pid_file = "{state}/proxy.pid"
+c.ConfigurableHTTPProxy.pid_file = {pid!r}
 # releasing and collecting take longer than a proxy waits by default
 c.ConfigurableHTTPProxy.command = [{proxy!r}, "--timeout=600000", "--proxy-timeout=600000"]
 c.Authenticator.allowed_users = {users}
@@ -70,9 +70,11 @@ def text(found: HubClass) -> str:
         head = head.replace(old, f"{name} = {value!r}", 1)
     head = head.replace('"command": [shutil.which("autograder") or "autograder",',
                         f'"command": [{program("autograder") or "autograder"!r},')  # fmt: skip
+    state = found.folder / STATE
     local = LOCAL.format(
         address=found.hub.address, hub_port=found.hub.hub_port, proxy_port=found.hub.proxy_port,
-        state=found.folder / STATE, proxy=program("configurable-http-proxy") or "configurable-http-proxy",
+        database=f"sqlite:///{state}/jupyterhub.sqlite", secret=f"{state}/cookie_secret", pid=f"{state}/proxy.pid",
+        proxy=program("configurable-http-proxy") or "configurable-http-proxy",
         users="{" + ", ".join(map(repr, found.users)) + "}", spawner=found.hub.spawner or "localprocess",
         server=program("jupyterhub-singleuser") or "jupyterhub-singleuser", programs=str(Path(sys.executable).parent),
     )  # fmt: skip

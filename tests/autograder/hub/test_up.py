@@ -89,6 +89,14 @@ def test_servers_and_services_find_the_programs_of_this_environment(sound, tmp_p
     assert {one["PATH"] for one in environments} == {f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin"}
 
 
+def test_a_class_may_be_in_a_folder_of_any_name(sound, tmp_path):
+    folder = tmp_path / 'the "best" class\\1 {a}'
+    made = loaded(config.text(class_file.parse(class_file.load(TWO, ""), folder, "")), folder)
+    assert made.JupyterHub.db_url == f"sqlite:///{folder}/state/jupyterhub.sqlite"
+    assert made.JupyterHub.cookie_secret_file == f"{folder}/state/cookie_secret"
+    assert made.ConfigurableHTTPProxy.pid_file == f"{folder}/state/proxy.pid"
+
+
 def test_a_dry_run_prints_the_configuration_and_writes_nothing(sound, tmp_path, capsys):
     folder = tmp_path / "class"
     code, said, error = run(capsys, "up", folder, "--instructor", "teacher", "--dry-run")
