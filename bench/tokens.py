@@ -7,15 +7,17 @@ that of adding up the bytes of all weights that a step needs as float32 numbers,
 random; times are CPU milliseconds, the best of several turns, in which all columns take part one after the other. With
 --compile there are two compiled columns, of which "inductor alone" has PyTorch's own products. Where xllamacpp is
 installed, llama.cpp takes part; its Q8_0 rounds the activations to int8 as well, which is other work than tfkit's int8.
-Each size is stored as soon as it is measured, and --resume skips those that are there.
+Each size is stored as soon as it is measured, and --resume skips those that the same code has measured on this machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,6 +47,7 @@ SIZES = [
     BenchmarkRow("smollm2-135m", "LlamaConfig", "LlamaForCausalLM", SMOLLM2, generates=True),
     *(row for row in PUBLISHED if row.generates),
 ]
+ROOT = Path(__file__).parents[1]
 PROMPT = 32
 HEADING = "## A token at published sizes"
 HEAD = "| a token | ms | over reading its weights once | over reading those of float32 |\n|---|---:|---:|---:|"
@@ -135,11 +138,38 @@ def lines(name: str, found: dict[str, float]) -> list[str]:
     return made
 
 
+def commit(folder: Path = ROOT) -> str:
+    """The commit of a checkout, with a hash of what has changed since in the code that is measured. Empty outside of
+    one."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=True)
+        return done.stdout.decode(errors="replace")
+
+    try:
+        head, changes = git("rev-parse", "HEAD").strip(), git("diff", "HEAD", "--", "tfkit", "bench")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f"{head} and changes {hashlib.sha256(changes.encode()).hexdigest()[:12]}" if changes else head
+
+
+def processor() -> str:
+    """What the processor is called."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
 def environment(compile: bool, turns: int, new: int) -> dict[str, Any]:
     """What figures depend on; stored figures of another environment are measured again."""
     return {
         "torch": torch.__version__,
         "llama.cpp": version("xllamacpp") if find_spec("xllamacpp") else None,
+        "commit": commit(),
+        "machine": platform.node(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "compile": compile,
         "turns": turns,
@@ -148,9 +178,36 @@ def environment(compile: bool, turns: int, new: int) -> dict[str, Any]:
 
 
 def saved(file: Path, here: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Name → what was stored of a size in this environment, the last of several."""
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
-    return {line["name"]: line for line in lines if line["here"] == here}
+    """Name → what was stored of a size in this environment, the last of several; nothing where no commit is known.
+
+    A line that was cut short is left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    if not (file.exists() and here["commit"]):
+        return found
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            one = json.loads(line)
+        except ValueError:
+            print(f"{file}, line {number} was cut short and is left out", file=sys.stderr)
+            continue
+        if one["here"] == here:
+            found[one["name"]] = one
+    return found
+
+
+def keep(file: Path, one: dict[str, Any]) -> None:
+    """Append the figures of a size, in a line of their own also where the last one was cut short."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_bytes() if file.exists() else b""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(one) + "\n")
+
+
+def kept_file(names: list[str], compile: bool) -> Path:
+    """Where sizes are stored unless told otherwise: some sizes, or eager steps alone, do not replace a whole run's."""
+    order = [row.name for row in SIZES if row.name in names]
+    return Path("build") / f"{'-'.join(['bench-tokens', *order, *(['compiled'] if compile else [])])}.jsonl"
 
 
 def timed_size(row: BenchmarkRow, here: dict[str, Any]) -> dict[str, Any]:
@@ -158,20 +215,24 @@ def timed_size(row: BenchmarkRow, here: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     found = measure(row, here["turns"], here["tokens"], here["compile"])
     load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None  # not on Windows
-    return {"name": row.name, "here": here, "found": found, "seconds": round(time.monotonic() - began), "load": load}
+    return {"name": row.name, "date": date.today().isoformat(), "here": here, "found": found,
+            "seconds": round(time.monotonic() - began), "load": load}  # fmt: skip
 
 
 def section(kept: list[dict[str, Any]], here: dict[str, Any]) -> str:
     """The section of docs/benchmarks.md."""
     took = ", ".join(f"{one['name']} {one['seconds']} s at load {one['load']}" for one in kept)
     llama = f"llama.cpp by xllamacpp {here['llama.cpp']}" if here["llama.cpp"] else "llama.cpp is not installed"
+    dates = " and ".join(sorted({one["date"] for one in kept}))
+    code = f"commit {here['commit'].partition(' ')[0][:12]}" if here["commit"] else "no commit"
+    code += " with changes" if " " in here["commit"] else ""
     rows = [line for one in kept for line in lines(one["name"], one["found"])]
     return f"""{HEADING}
 
-Written by `make bench-tokens` on {date.today()}: torch {here["torch"]}, {llama}, {here["threads"]} threads,
-{platform.machine()} CPU. One row, random weights, CPU milliseconds for a token after {PROMPT}, the best of
-{here["turns"]} turns of {here["tokens"]} tokens, in which all lines of a size take part one after the other.
-llama.cpp's Q8_0 rounds activations to int8 too, tfkit's int8 does not. Measuring took {took}.
+Measured by `make bench-tokens` on {dates}: {code}, torch {here["torch"]}, {llama}, {here["threads"]} threads,
+{here["processor"]}, {here["cores"]} cores. One row, random weights, CPU milliseconds for a token
+after {PROMPT}, the best of {here["turns"]} turns of {here["tokens"]} tokens, in which all lines of a size take part
+one after the other. llama.cpp's Q8_0 rounds activations to int8 too, tfkit's int8 does not. Measuring took {took}.
 
 {HEAD}
 {chr(10).join(rows)}
@@ -196,13 +257,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--kept",
         type=Path,
         metavar="FILE",
-        default=Path("build/bench-tokens.jsonl"),
-        help="store each size here as soon as it is measured (default: %(default)s)",
+        help="store each size here as soon as it is measured; by default under build/, called after the sizes",
     )
-    parser.add_argument("--resume", action="store_true", help="skip sizes that are stored already")
+    parser.add_argument("--resume", action="store_true", help="skip sizes that this code has stored on this machine")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in SIZES}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
+    options.kept = options.kept or kept_file(options.names, options.compile)
     here = environment(options.compile, options.turns, options.tokens)
     if not options.resume:
         options.kept.unlink(missing_ok=True)
@@ -212,9 +273,7 @@ def main(arguments: list[str] | None = None) -> int:
     for row in rows:
         if row.name not in kept:
             kept[row.name] = timed_size(row, here)
-            options.kept.parent.mkdir(parents=True, exist_ok=True)
-            with options.kept.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(kept[row.name]) + "\n")
+            keep(options.kept, kept[row.name])
             print(f"  {row.name}: {kept[row.name]['seconds']} s", file=sys.stderr)
         print("\n".join(lines(row.name, kept[row.name]["found"])), flush=True)
     if options.write:

@@ -1,9 +1,11 @@
 """The benchmark compares equal work: the two sides agree before they are timed; the floor counts what is multiplied."""
 
+import json
 import platform
 import subprocess
 import sys
 import time
+from datetime import date
 
 import pytest
 import torch
@@ -285,14 +287,22 @@ def test_a_token_is_measured_against_the_reading_of_what_it_reads():
         tokens.main(["bert-base-uncased"])
 
 
-def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(tmp_path, monkeypatch, capsys):
-    asked = []
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """The sizes that were measured, by a benchmark of tokens that measures nothing, in a folder of its own."""
+    names = []
 
     def figures(row, turns, new, compile=False):
-        asked.append(row.name)
+        names.append(row.name)
         return {"reading, float32": 2.0, "tfkit, float32": 3.0}
 
     monkeypatch.setattr(tokens, "measure", figures)
+    monkeypatch.setattr(tokens, "commit", lambda: "0123456789abcdef")
+    monkeypatch.chdir(tmp_path)
+    return names
+
+
+def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(asked, tmp_path, capsys):
     file, kept = tmp_path / "benchmarks.md", tmp_path / "kept.jsonl"
     file.write_text(f"# Benchmarks\n\nText.\n\n{tokens.HEADING}\n\nold\n\n## Loading\n\nkept\n", encoding="utf-8")
     common = ["--kept", str(kept), "--write", str(file)]
@@ -303,7 +313,69 @@ def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(tmp_path
     assert page.startswith("# Benchmarks\n\nText.\n") and page.endswith("## Loading\n\nkept\n") and "old" not in page
     tokens.main(["gpt2", "--tokens", "5", "--resume", *common])  # other figures than those that are stored
     assert asked == ["smollm2-135m", "gpt2", "gpt2"] and "smollm2" not in file.read_text(encoding="utf-8")
+    assert f"on {date.today()}: commit 0123456789ab, torch" in page and tokens.processor() in page
     capsys.readouterr()
+
+
+def test_some_sizes_do_not_replace_what_is_stored_of_all(asked, tmp_path, capsys):
+    tokens.main(["--compile"])
+    whole = (tmp_path / "build/bench-tokens-compiled.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["name"] for line in whole.splitlines()] == [row.name for row in tokens.SIZES]
+    tokens.main(["gpt2", "smollm2-135m", "--compile"])
+    tokens.main([])
+    assert {path.name for path in (tmp_path / "build").iterdir()} == {
+        "bench-tokens-compiled.jsonl", "bench-tokens-smollm2-135m-gpt2-compiled.jsonl", "bench-tokens.jsonl",
+    }  # fmt: skip
+    assert (tmp_path / "build/bench-tokens-compiled.jsonl").read_text(encoding="utf-8") == whole
+    capsys.readouterr()
+
+
+def test_a_size_whose_line_was_cut_short_is_measured_again(asked, tmp_path, capsys):
+    kept = tmp_path / "kept.jsonl"
+    words = ["smollm2-135m", "gpt2", "--kept", str(kept), "--resume"]
+    tokens.main(words)
+    kept.write_text(kept.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    tokens.main(words)
+    assert asked == ["smollm2-135m", "gpt2", "gpt2"] and f"{kept}, line 2 was cut short" in capsys.readouterr().err
+    tokens.main(words)
+    assert len(asked) == 3, "the line after the one that was cut short is read"
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("name", "other"), [
+    ("tokens.commit", "another"), ("tokens.commit", ""), ("platform.node", "elsewhere"), ("tokens.processor", "faster"),
+])  # fmt: skip
+def test_figures_of_other_code_or_another_machine_are_not_taken(name, other, asked, monkeypatch, capsys):
+    words = ["gpt2", "--resume"]
+    tokens.main(words)
+    tokens.main(words)
+    assert asked == ["gpt2"]
+    monkeypatch.setattr(f"bench.{name}" if name.startswith("tokens") else name, lambda: other)
+    tokens.main(words)
+    assert asked == ["gpt2", "gpt2"]
+    capsys.readouterr()
+
+
+def test_a_commit_is_told_with_what_has_changed_since(tmp_path):
+    def git(*words):
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", tmp_path, *who, *words], check=True, capture_output=True)
+
+    assert tokens.commit(tmp_path) == ""
+    (tmp_path / "tfkit").mkdir()
+    for name in ("tfkit/a.py", "page.md"):
+        (tmp_path / name).write_text("1\n", encoding="utf-8")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "one")
+    clean = tokens.commit(tmp_path)
+    (tmp_path / "page.md").write_text("2\n", encoding="utf-8")
+    assert len(clean) == 40 and tokens.commit(tmp_path) == clean
+    found = set()
+    for text in ("2\n", "3\n"):
+        (tmp_path / "tfkit/a.py").write_text(text, encoding="utf-8")
+        found.add(tokens.commit(tmp_path))
+    assert len(found) == 2 and all(one.startswith(f"{clean} and changes ") for one in found)
 
 
 def test_a_section_that_a_page_has_not_is_put_at_its_end(tmp_path):
