@@ -79,10 +79,10 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
           area.toolbar.hide(); // it has no buttons
           app.shell.add(area, pageArea(app));
           await tracker.add(area);
-          void course.refresh();
           void settings.then(kept => kept?.composite.tour && area?.content.showTour(() => void seen()));
         }
         app.shell.activateById(area.id);
+        void course.refresh(); // what kernels have stored since: answers of predictions, questions from before
       }
     });
     app.commands.addCommand(TOUR, {
