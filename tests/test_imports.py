@@ -355,6 +355,7 @@ LATE = {
     ("autograder.grade.process", "psutil"): EXTRA,
     ("autograder.hunts.command", "autograder"): COMMAND,
     ("autograder.launch.command", "segno"): EXTRA,
+    ("autograder.hub.needs", "pwd"): POSIX,
     ("autograder.maintenance.command", "autograder"): COMMAND,
     ("autograder.marking.command", "autograder"): COMMAND,
     ("autograder.ordering.command", "autograder"): COMMAND,

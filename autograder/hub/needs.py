@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import pwd
 import shlex
 import socket
 import sys
@@ -71,6 +70,8 @@ def _rights(found: HubClass) -> Iterator[str]:
 
 
 def _is_own(account: str) -> bool:
+    import pwd  # Linux has it; `autograder check`, whose parser imports this room, runs on Windows too
+
     try:
         return pwd.getpwnam(account).pw_uid == os.geteuid()
     except KeyError:
