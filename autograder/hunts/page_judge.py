@@ -59,7 +59,7 @@ PARAMETERS = ("page", "answer")  # of a test: the module with the page's classes
 PRELUDE = f"import math, torch; from torch import nn, Tensor; import {UNDER_TEST} as page\n"
 CALL = "def run_{name}(): {name}({arguments})\n"
 LIMITS = Limits(call_s=10.0)
-NOT_EQUAL = "With the published weights it does not compute what the published model computes: {what}."
+NOT_EQUAL = "With the same drawn weights it does not compute what the published model computes: {what}."
 WHERE = "`{first}` is the first part that differs"
 KINDS = {
     "output": "its output differs",
