@@ -24,8 +24,8 @@ from autograder.sandbox.base import Backend, SandboxError
 
 NOT_ANSWERED = 'The questions about this code were not answered: run `ask("{exercise}")` below its check.'
 CHANGED = (
-    "The code was changed after its questions were answered, so that the answers do not count: run "
-    '`ask("{exercise}")` once more and answer the new ones.'
+    "No answers in the record are to the questions about this code: it was changed, or they were asked with another "
+    'seed. Run `ask("{exercise}")` once more and answer the new ones.'
 )
 RIGHT_OF = "{right} of {asked} answers say what the submitted code does."
 OTHERWISE = "{prompt} Your answer: {answer}. {explanation}"

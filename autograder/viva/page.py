@@ -50,7 +50,7 @@ details:not([open])>*{display:revert}details::details-content{content-visibility
 LEAD = "Five minutes about the student’s own code. Keys come from running it; a good reason counts more than a number."
 QUESTION, KEYS = "Question", "Keys"
 BEFORE = "Asked before"
-OF_THIS, OF_EARLIER = "about the code as it was handed in", "about an earlier version of the code"
+OF_THIS, OF_OTHER = "about the code as it was handed in", "about other code, or with another seed"
 NO_RECORD = "The submission has no record of earlier questions."
 CLAIMED = "From a file that the student can edit: it says what was asked and answered, and proves nothing."
 NO_QUESTIONS = "There are no questions about {exercise}: it has no right answer here, or one of too few operations."
@@ -208,7 +208,7 @@ def _about(exercise: str, entry: record.Entry, handed_in: bool) -> str:
         f"<b>{mark_code(escape(asked['answer']))}</b></li>"
         for asked in entry["asked"]
     ]
-    which = escape(say(OF_THIS if handed_in else OF_EARLIER))
+    which = escape(say(OF_THIS if handed_in else OF_OTHER))
     return f"<p><code>{escape(exercise)}</code>, {escape(entry['at'][:10])}, {which}:</p><ul>{''.join(rows)}</ul>"
 
 

@@ -61,6 +61,14 @@ def test_what_the_grader_has_no_time_for_is_left_to_a_person(code, backend, monk
     assert judged[:2] == (0, 0) and judged.undecided and "a person decides" in judged.message
 
 
+def test_answers_to_questions_of_another_seed_are_not_taken_for_a_change_of_the_code(code, backend):
+    """`ask("…", seed=1)` asks other questions than the grader makes, about code that nobody changed."""
+    entry = {"code": record.digest(code.text, seed=1), "at": "", "language": "en", "asked": []}
+    judged = graded.judge(code.exercise, notebook_of(code.text), [entry], backend, graded.submission_budget())
+    assert judged[:2] == (0, 1) and not judged.undecided
+    assert "or they were asked with another seed" in judged.message and f'`ask("{code.exercise.id}")`' in judged.message
+
+
 MASK = "import torch\n\n\ndef {name}(n):\n    place = torch.arange(n)\n    return place[None, :] <= place[:, None]\n"
 RAISES = MASK.replace("    place", "    raise ValueError\n    place", 1).format(name="causal_mask")
 ENDS = "import os\n" + RAISES.replace("raise ValueError", "os._exit(0)")

@@ -57,7 +57,7 @@ def test_viva_writes_a_page_for_each_student_whatever_was_handed_in(course, tmp_
     code, keys = ada.split("<details>")
     assert '<span class="tfkit-h-number">5</span>    scores = torch.einsum(' in code and code.count('class="q"') == 3
     assert keys.count('<th scope="row">') == 3 and "What is &lt;b&gt;?" in keys
-    latest, earlier = keys.partition("about an earlier version of the code")[::2]
+    latest, earlier = keys.partition("about other code, or with another seed")[::2]
     assert "about the code as it was handed in" in latest and "And <code>now</code>?" in latest
     assert "What is &lt;b&gt;?" in earlier and "And" not in earlier
     assert 'class="q"' not in eve and "it is not a Jupyter notebook" in eve
