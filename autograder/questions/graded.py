@@ -18,7 +18,7 @@ from autograder.questions.elsewhere import names_from_elsewhere, only_call, ways
 from autograder.questions.make import questions
 from autograder.questions.question import BadAnswer, fingerprint, is_right, read_answer
 from autograder.questions.record import JudgedAnswers
-from autograder.questions.runs import GUARD_S, CallBudget, NoCode, OutOfTime, StudentCode, code_of
+from autograder.questions.runs import CallBudget, NoCode, OutOfTime, StudentCode, code_of
 from autograder.questions.words import in_words
 from autograder.sandbox.base import Backend, SandboxError
 
@@ -39,7 +39,7 @@ ELSEWHERE = (
     "The questions are about the answer's own cell, which uses {names} of another one: move them into it, or a person "
     "decides."
 )
-TOO_LONG = "The grader could not make the questions again in {seconds} s: a person decides."
+NO_TIME = "The grader had no time left to make the questions again: a person decides."
 REACHES = (
     "The questions are about the answer's own cell, which can reach other cells by {names}: do without, or a person "
     "decides."
@@ -84,7 +84,7 @@ def judge(
     except NoCode as error:
         return JudgedAnswers(0, 1, str(error))
     except OutOfTime:
-        return _undecided(say(TOO_LONG, seconds=round(min(GUARD_S, SUBMISSION_S))))
+        return _undecided(say(NO_TIME))
     except Exception as error:  # whatever a student's code does to the search
         return _undecided(say(FAILED, error=type(error).__name__))
 

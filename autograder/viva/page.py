@@ -54,7 +54,7 @@ OF_THIS, OF_OTHER = "about the code as it was handed in", "about other code, or 
 NO_RECORD = "The submission has no record of earlier questions."
 CLAIMED = "From a file that the student can edit: it says what was asked and answered, and proves nothing."
 NO_QUESTIONS = "There are no questions about {exercise}: it has no right answer here, or one of too few operations."
-OUT_OF_TIME = "The code took more than {seconds} s: nothing more is asked about it."
+OUT_OF_TIME = "No time was left for further questions: a page may take {seconds} s."
 PAGE_S = 180.0  # wall time of one student's page, whatever exercises the notebook names
 EACH = 3  # questions that are made about one exercise
 
