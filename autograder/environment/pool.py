@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from queue import SimpleQueue
 from types import TracebackType
@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from autograder.api import HINTS, Exercise, Limits
 from autograder.environment import prompt
-from autograder.environment.outcome import ReplyOutcome, not_graded, outcome_of
+from autograder.environment.outcome import YOURS, ReplyOutcome, not_graded, outcome_of
 from autograder.environment.prompt import Message
 from autograder.environment.reply import code_of
 from autograder.exercises import registry
@@ -110,7 +110,8 @@ class Environment:
         asked = self._find(exercise)
         code = code_of(reply, asked.symbols)
         if len(code) > LONGEST:
-            return replace(not_graded(exercise, f"{len(code)} characters, more than {LONGEST}"), status="failed")
+            told = f"{YOURS} is too long: {len(code)} characters, more than {LONGEST}"
+            return ReplyOutcome(exercise, "failed", feedback=told)
         how = self._how if seed is None else self._how | {"seed": seed}
         request = json.dumps({"exercise": exercise, "code": code, **how}).encode()
         process = self._idle.get()

@@ -108,9 +108,12 @@ def test_other_exercises_and_impossible_arguments_are_refused(environment):
         asyncio.run(environment.rollout(ID, lambda messages: asyncio.sleep(0, RIGHT), turns=0))
 
 
-def test_a_reply_that_is_too_long_is_not_run(environment):
-    outcome = environment.judge(ID, RIGHT + "#" * 300_000)
-    assert outcome.status == "failed" and outcome.score == 0.0 and "characters" in outcome.reason
+def test_a_reply_that_is_too_long_is_not_run_and_is_told_so(environment):
+    """Its verdict is that it has failed: it counts in training, so that the next message says so."""
+    code = RIGHT + "#" * 300_000
+    outcome = environment.judge(ID, code)
+    assert (outcome.status, outcome.score, outcome.reason, outcome.parts["judged"]) == ("failed", 0.0, "", 1.0)
+    assert outcome.feedback == f"your answer is too long: {len(code)} characters, more than {pool.LONGEST}"
 
 
 def test_feedback_is_the_next_message_until_a_reply_passes(tutor):
