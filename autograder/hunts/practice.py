@@ -14,6 +14,7 @@ from typing import Any
 
 from autograder.exercises import registry
 from autograder.exercises.variants import variant
+from autograder.feedback.files import write_new
 from autograder.feedback.translate import say, title_of
 from autograder.hunts import make, pages
 from autograder.hunts.make import UnknownHunt
@@ -76,8 +77,7 @@ def write_next(folder: Path, subjects: Sequence[str]) -> Path:
     text = json.dumps(notebook(subject, seed), indent=1, ensure_ascii=False)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{_stem(subject)}-{seed}.ipynb"
-    with path.open("x", encoding="utf-8") as file:  # never over a student's work
-        file.write(text)
+    write_new(path, text)  # never over a student's work
     return path
 
 

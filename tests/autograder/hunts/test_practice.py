@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 
 import nbformat
 import pytest
@@ -19,6 +20,17 @@ def test_each_notebook_is_the_hunt_of_the_next_seed_and_keeps_those_before(tmp_p
     (tmp_path / "hunts" / "notes-x.ipynb").write_text("")
     assert practice.write_next(tmp_path / "hunts", ["masks.causal"]).name == "masks.causal-8.ipynb"
     assert 'hunt("masks.causal", seed=2)' in second.read_text().replace('\\"', '"')
+
+
+def test_a_notebook_that_cannot_be_written_leaves_nothing_and_comes_next(tmp_path, monkeypatch):
+    def fails(handle):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(os, "fsync", fails)
+        practice.write_next(tmp_path, ["masks.causal"])
+    assert list(tmp_path.iterdir()) == []
+    assert practice.write_next(tmp_path, ["masks.causal"]).name == "masks.causal-1.ipynb"
 
 
 def test_a_unit_hunts_in_each_of_its_exercises_before_any_of_them_again(tmp_path):
