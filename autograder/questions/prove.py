@@ -29,6 +29,7 @@ from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Cell
 
 WANTED = 3  # questions for each answer
+OTHERS = ("checks/operators.py", "diagnosis/rewrites.py")  # of other packages, from which variants are made
 # no key depends on these
 NOT_KEYS = ("card.py", "command.py", "graded.py", "notebook.py", "prove.py", "record.py", "words.py")
 
@@ -191,8 +192,13 @@ class ProofRecord:
 @cache
 def version() -> str:
     """A digest of the code that makes questions and keys: what it proved when it was another says nothing."""
-    files = sorted(file for file in Path(__file__).parent.glob("*.py") if file.name not in NOT_KEYS)
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in _files_of_keys(Path(__file__).parents[1]))).hexdigest()
+
+
+def _files_of_keys(package: Path) -> list[Path]:
+    """The package's files that keys depend on: of the questions, of the recording, and what draws other code."""
+    own = (file for file in (package / "questions").glob("*.py") if file.name not in NOT_KEYS)
+    return [*sorted(own), *sorted((package / "localize").glob("*.py")), *(package / name for name in OTHERS)]
 
 
 def prove_all(
