@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,8 +85,11 @@ class StudentData:
         yield from (str(path.relative_to(root) if path.is_relative_to(root) else path) for path in self.paths)
 
 
-def find(root: Path, student: str, predictions: str | None = os.environ.get(PREDICTIONS)) -> StudentData:
-    """What the course in `root` holds about the student. Raises InvalidStudentId for what is no id, and BadCourse."""
+def find(root: Path, student: str, environment: Mapping[str, str] = os.environ) -> StudentData:
+    """What the course in `root` holds about the student. Raises InvalidStudentId for what is no id, and BadCourse.
+
+    environment: names the folder of the live predictions, if there is one.
+    """
     if not ID.fullmatch(student) or student in (".", "..", "*"):
         raise InvalidStudentId(f"{student!r} is not a student's id")
     app, data = settings_of(root), StudentData(student)
@@ -96,6 +99,7 @@ def find(root: Path, student: str, predictions: str | None = os.environ.get(PRED
         pages = [path.absolute() for path in dict.fromkeys(_pages(app, folders))]
     for file, tables in ROWS.items():
         data.rows |= {(file, table): count for table, count in _count(root / file, tables, student) if count}
+    predictions = environment.get(PREDICTIONS)
     live = sorted(Path(predictions).glob("*.json")) if predictions and os.access(predictions, os.R_OK) else []
     data.paths = [*pages, *folders, *(path for path in live if has_name_of(path, student))]
     if any(student in found for found in results.read(root).values()):

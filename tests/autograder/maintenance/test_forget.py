@@ -17,6 +17,7 @@ from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import CourseBusy, Records
 from autograder.maintenance import forget
+from autograder.maintenance.places import PREDICTIONS
 from autograder.marking.store import MarkingStore, NewRequest
 
 from ..marking.graded import TASK, UNIT, grade
@@ -56,7 +57,7 @@ def course(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             marks.add_request(NewRequest(TASK, student, "Why?", student, f"{student}+file", "2026-11-01"))
             marks.add_shares(TASK, {student: "grace"}, "grace")
         marks.add_answer(1, True, "Yes, ada.", "grace")
-    monkeypatch.setattr(forget.find, "__defaults__", (str(root / "shared"),))
+    monkeypatch.setenv(PREDICTIONS, str(root / "shared"))
     return root
 
 
