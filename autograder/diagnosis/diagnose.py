@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Finding
     from autograder.diagnosis.budget import ComputeBudget
 
-HINT_SEPARATOR = f"\n\n{BESIDES} "
 MEASURED = 2  # answers whose cost is counted, to know what a call costs
 MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
 

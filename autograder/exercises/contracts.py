@@ -243,11 +243,10 @@ class _Renamed(ast.NodeTransformer):
 def _wrapped(text: str, symbol: str, parameters: Sequence[_Parameter], contract: Contract) -> str:
     """The text with its symbol under another name, and a function around it."""
     inner = f"inner_{symbol}"
+    renamed = ast.unparse(_Renamed(symbol, inner).visit(ast.parse(text)))
     if _is_class(text, symbol):
-        renamed = ast.unparse(_Renamed(symbol, inner).visit(ast.parse(text)))
         head, call, level = f"class {symbol}({inner}):\n    def forward(self, {{}}):", "super().forward", 8
     else:
-        renamed = ast.unparse(_Renamed(symbol, inner).visit(ast.parse(text)))
         head, call, level = f"def {symbol}({{}}):", inner, 4
     indent, lines = " " * level, [head.format(", ".join(one.as_text for one in parameters))]
     for one in parameters:

@@ -166,11 +166,11 @@ def _list_chains(right: list[ast.AST], wrong: list[ast.AST]) -> list[Chain]:
     if len(old) == len(new):
         return [chain for pair in zip(old, new, strict=True) for chain in _node_chains(*pair)]
     if not new:  # what is missing goes behind the line before it, or before the one after it
-        return [_with_neighbour(right, wrong, start, len(right) - end)]
+        return [_with_neighbour(right, start, len(right) - end)]
     return [[(new, old)]]
 
 
-def _with_neighbour(right: list[ast.AST], wrong: list[ast.AST], start: int, stop: int) -> Chain:
+def _with_neighbour(right: list[ast.AST], start: int, stop: int) -> Chain:
     before = right[start - 1 : start] if start else []
     after = right[stop : stop + 1]
     around = [(before + after, before + right[start:stop] + after)] if before and after else []

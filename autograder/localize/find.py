@@ -57,7 +57,7 @@ def find(
         return None
     finding, answer = chosen
     if finding.check.name == PARAMETERS:
-        return _parameter(exercise, answer, cells)
+        return _parameter(answer, cells)
     found = _asked_again(exercise, finding, answer, subject, cells, without, elsewhere, right)
     shown = None if finding.check.draw else finding.shrunk
     if found is None or not found.sure or found.trace is None or shown is None:
@@ -268,7 +268,7 @@ def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
     return None
 
 
-def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, str]]) -> FaultLocation | None:
+def _parameter(answer: Answer, cells: Sequence[tuple[str, str]]) -> FaultLocation | None:
     """The line that makes the first part with a wrong parameter, or the constructor that lacks it."""
     if not isinstance(answer.actual, dict):
         return None

@@ -122,7 +122,7 @@ def _whole(case: Case) -> Iterator[Case]:
 
 def double(case: Case) -> Case:
     """The case in float64, which rounds elsewhere."""
-    state = None if case.state is None else tree_map(lambda leaf: _as_double(leaf), case.state)
+    state = None if case.state is None else tree_map(_as_double, case.state)
     return replace(case.to(_as_double), state=state, dtype=None if case.state is None else torch.float64)
 
 

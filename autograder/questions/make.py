@@ -89,12 +89,12 @@ def _chosen(found: Sequence[CodeQuestion], count: int, rng: random.Random) -> li
         for topics in TURNS:
             some = [one for one in left if one.topic in topics]
             if some and len(chosen) < count:
-                chosen.append(min(some, key=lambda one: _taken(one, chosen, topics, rng)))
+                chosen.append(min(some, key=lambda one: _taken(one, chosen, rng)))
                 left.remove(chosen[-1])
     return chosen
 
 
-def _taken(one: CodeQuestion, chosen: Sequence[CodeQuestion], topics: Sequence[str], rng: random.Random) -> Any:
+def _taken(one: CodeQuestion, chosen: Sequence[CodeQuestion], rng: random.Random) -> Any:
     """How often its topic and its line were taken; then lines and values come first, as it happens."""
     same = sum(other.topic == one.topic for other in chosen)
     return same, sum(other.line == one.line for other in chosen), one.topic != "line", rng.random()

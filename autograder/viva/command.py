@@ -16,10 +16,7 @@ from autograder.questions.command import backend_of, count_of_questions
 
 def add_parsers(commands: Any) -> None:
     """Add viva."""
-    _viva_parser(add_command(commands, "viva", help_texts.VIVA))
-
-
-def _viva_parser(command: argparse.ArgumentParser) -> None:
+    command = add_command(commands, "viva", help_texts.VIVA)
     add_course(command)
     add_assignment(command)
     command.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")

@@ -14,7 +14,6 @@ from autograder.diagnosis.claims import (
 )
 from autograder.diagnosis.diagnose import (
     AS_IF,
-    HINT_SEPARATOR,
     Misconception,
     _as_if,
     known_answers,
@@ -24,6 +23,8 @@ from autograder.diagnosis.diagnose import (
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answer
 from autograder.feedback.translate import say
+
+BETWEEN_HINTS = f"\n\n{BESIDES} "
 
 ATTENTION, SOFTMAX, BPE = map(registry.find, ("attention.scaled_dot_product", "masks.softmax", "tokenizers.bpe_train"))
 BY_HAND = """
@@ -38,7 +39,7 @@ HELPED = "def f(q, k, v):\n    return helper(q, k, v)\n"
 
 def hint_of(exercise, *names):
     sentences = [student_sentence(answer(exercise, name)) for name in names]
-    return Misconception("+".join(names), HINT_SEPARATOR.join(sentences))
+    return Misconception("+".join(names), BETWEEN_HINTS.join(sentences))
 
 
 def test_a_softmax_by_hand_is_spoken_of_as_what_it_does():
@@ -50,9 +51,9 @@ def test_a_softmax_by_hand_is_spoken_of_as_what_it_does():
 
 
 def test_of_two_mistakes_each_sentence_is_judged_by_itself():
-    found = Misconception("softmax_over_the_queries", f"One. Your softmax …{HINT_SEPARATOR}what nobody has collected")
+    found = Misconception("softmax_over_the_queries", f"One. Your softmax …{BETWEEN_HINTS}what nobody has collected")
     told = rephrase_untrue_sentences(SOFTMAX, found, BY_HAND)
-    first, rest = told.hint.split(HINT_SEPARATOR)
+    first, rest = told.hint.split(BETWEEN_HINTS)
     assert first.startswith("Your code behaves as if") and rest == "what nobody has collected"
 
 

@@ -8,14 +8,17 @@ import time
 
 import pytest
 
+from autograder.api import BESIDES
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference
 from autograder.diagnosis.compose import CombinedMistakes, are_compatible
-from autograder.diagnosis.diagnose import HINT_SEPARATOR, diagnose, known_answers
+from autograder.diagnosis.diagnose import diagnose, known_answers
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answer
+
+BETWEEN_HINTS = f"\n\n{BESIDES} "
 
 ATTENTION = registry.find("attention.scaled_dot_product")
 
@@ -46,7 +49,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 def test_two_mistakes_in_another_style_are_both_named(question_sets):
     found = diagnose(ATTENTION, findings(question_sets, OTHER_STYLE))
     assert set(found.names) == {"divided_by_d", "mask_inverted"}
-    first, second = found.hint.split(HINT_SEPARATOR)
+    first, second = found.hint.split(BETWEEN_HINTS)
     assert "divide the scores by d" in first + second and "mask the wrong way round" in first + second
 
 

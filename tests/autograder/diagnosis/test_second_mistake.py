@@ -6,19 +6,21 @@ from functools import cache
 
 import pytest
 
-from autograder.api import SEPARATOR
+from autograder.api import BESIDES, SEPARATOR
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, collect_answers
 from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference
 from autograder.diagnosis.compose import are_compatible, merged_source
-from autograder.diagnosis.diagnose import HINT_SEPARATOR, Misconception, diagnose
+from autograder.diagnosis.diagnose import Misconception, diagnose
 from autograder.diagnosis.kinds import _varied, explain, kind
 from autograder.diagnosis.programs import Program
 from autograder.diagnosis.refute import is_refuted
 from autograder.diagnosis.second_mistake import edited_lines
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answer
+
+BETWEEN_HINTS = f"\n\n{BESIDES} "
 
 CELL, ATTEND, NORM = (registry.find(name) for name in ("rnn.cell", "attention.attend", "modern.rms_norm"))
 EACH_WITHOUT_BIAS = """
@@ -87,13 +89,13 @@ def test_two_mistakes_of_one_line_are_both_named():
     found = explained(CELL, EACH_WITHOUT_BIAS)
     assert isinstance(found, Misconception) and set(found.names) == {"tanh_before_the_sum", "bias_forgotten"}
     assert not are_compatible(tuple(answer(CELL, name) for name in found.names))
-    assert len(found.hint.split(HINT_SEPARATOR)) == 2
+    assert len(found.hint.split(BETWEEN_HINTS)) == 2
 
 
 def test_a_transformation_of_what_a_mistake_gives_is_told_beside_it():
     found = explained(ATTEND, LATE_MASK_AND_MEAN)
     assert isinstance(found, Misconception) and found.names == ("mask_after_softmax",)
-    _, rest = found.hint.split(HINT_SEPARATOR)
+    _, rest = found.hint.split(BETWEEN_HINTS)
     assert "what the first mistake alone gives" in rest and "divided by the size of" in rest and "of `keys`" in rest
 
 
@@ -106,7 +108,7 @@ def test_a_mistake_that_would_spoil_what_is_right_is_not_named():
 def test_one_change_of_a_mistakes_code_is_told_beside_it():
     found = explained(NORM, LARGEST_AND_NO_MEAN)
     assert isinstance(found, Misconception) and found.names == ("mean_subtracted",)
-    assert "mean by sum or min by max" in found.hint.split(HINT_SEPARATOR)[1]
+    assert "mean by sum or min by max" in found.hint.split(BETWEEN_HINTS)[1]
 
 
 def test_a_mistake_that_may_not_be_named_is_not_said_beside_another():
