@@ -16,7 +16,6 @@ from autograder.hub import config
 from autograder.hub.class_file import FILE, HubClass
 from tfkit_course import install
 
-OPEN = 0o005  # others may list and enter
 PROGRAMS = {
     "configurable-http-proxy": "the proxy in front of the Hub; Node.js's does as well: npm install -g "
     "configurable-http-proxy",
