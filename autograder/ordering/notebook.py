@@ -18,16 +18,16 @@ class OrderFailed(RuntimeError):
     """There are no lines to put in order, or no verdict; the message says why."""
 
 
-def order(exercise: str, seed: int = 0, student: str | None = None) -> NotebookOrder:
+def order(exercise: str, seed: int = 0, student: str | None = None) -> NotebookPuzzle:
     """The lines of the exercise's answer, shuffled for the student, by default the current user, and this seed.
 
     As the last line of a cell it is shown. Raises OrderFailed.
     """
     drawn = ["order", exercise, "--seed", str(seed), *([] if student is None else ["--student", student])]
-    return NotebookOrder(ask([*drawn, "--json"], OrderFailed), drawn)
+    return NotebookPuzzle(ask([*drawn, "--json"], OrderFailed), drawn)
 
 
-class NotebookOrder:
+class NotebookPuzzle:
     """Lines to put in order, in a notebook. `task`: what is shown of them."""
 
     def __init__(self, task: dict[str, Any], drawn: list[str]) -> None:

@@ -14,7 +14,7 @@ from autograder.console.help_format import add_command
 from autograder.exercises import registry
 from autograder.feedback.translate import title_of
 from autograder.grade.file import read
-from autograder.questions.notebook import NotAsked, judge
+from autograder.questions.notebook import QuestionsFailed, judge
 from autograder.questions.question import without_key
 from autograder.questions.words import questions_text, verdict_text
 from autograder.sandbox import SandboxError, choose
@@ -120,7 +120,7 @@ def _check(arguments: argparse.Namespace) -> int:
     found = _made(arguments)
     try:
         judged = judge(found["questions"], tuple(arguments.answers))
-    except NotAsked as error:
+    except QuestionsFailed as error:
         raise BadInput(f"{error}: give one --answer for each question") from None
     print(json.dumps({**found, "questions": judged}) if arguments.json else verdict_text(judged))
     return 0 if judged and all(one["right"] for one in judged) else 1

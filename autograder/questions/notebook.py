@@ -32,7 +32,7 @@ MADE = "The questions of {count} of {of} exercises are answered."
 MISSING = "Not yet answered: {names}"
 
 
-class NotAsked(RuntimeError):
+class QuestionsFailed(RuntimeError):
     """There are no questions, or the answers do not fit them; the message says why, and is shown as one line."""
 
     def _render_traceback_(self) -> list[str]:  # what IPython shows instead of a traceback
@@ -47,18 +47,18 @@ def ask(exercise: str, *answers: Any, seed: int = 0) -> CodeQuestions | Answered
 
     Questions that were answered before are shown with those answers.
 
-    As the last line of a cell it is shown as a card. Raises NotAsked.
+    As the last line of a cell it is shown as a card. Raises QuestionsFailed.
     """
     from IPython import get_ipython
 
     shell = get_ipython()
     if shell is None:
-        raise NotAsked("ask() works in a notebook; for a file use `autograder questions show EXERCISE FILE`")
+        raise QuestionsFailed("ask() works in a notebook; for a file use `autograder questions show EXERCISE FILE`")
     if not answers:
         _asked[exercise] = questions_of(exercise, list(shell.user_ns.get("In", [])), seed)
         return earlier_answers(_asked[exercise], Path.cwd()) or CodeQuestions(_asked[exercise])
     if exercise not in _asked:
-        raise NotAsked(f"the questions come first: run `ask({exercise!r})`, then give the answers")
+        raise QuestionsFailed(f"the questions come first: run `ask({exercise!r})`, then give the answers")
     return answer_questions(_asked[exercise], answers, Path.cwd())
 
 
@@ -84,7 +84,7 @@ class CodeQuestions:
         form.display_handle = display(form, display_id=True)
 
     def answer(self, answers: list[Any]) -> dict[str, str]:
-        """What becomes of the answers, as an output of a notebook. Raises NotAsked for those that do not fit."""
+        """What becomes of the answers, as an output of a notebook. Raises QuestionsFailed for those that do not fit."""
         given = answer_questions(self._found, tuple(answers), Path.cwd())
         return {"text/html": given._repr_html_(), "text/plain": repr(given)}
 
@@ -120,7 +120,7 @@ class AnsweredQuestions:
 
 
 def answer_questions(found: dict[str, Any], answers: tuple[Any, ...], folder: Path) -> AnsweredQuestions:
-    """The answers beside the keys; they are stored. Raises NotAsked for answers that do not fit."""
+    """The answers beside the keys; they are stored. Raises QuestionsFailed for answers that do not fit."""
     judged = judge(found["questions"], answers)
     code = record.digest(found["code"], found["seed"])
     fresh = record.seal(folder, found["exercise"], code, list(map(_kept, judged)), language())
@@ -146,7 +146,7 @@ def earlier_answers(found: dict[str, Any], folder: Path) -> AnsweredQuestions | 
         return AnsweredQuestions(
             found, judge(found["questions"], tuple(given[fingerprint(one)] for one in found["questions"])), say(BEFORE)
         )
-    except (KeyError, NotAsked):
+    except (KeyError, QuestionsFailed):
         return None
 
 
@@ -163,21 +163,21 @@ def questions_answered(*exercises: str) -> None:
 
 
 def judge(questions: list[dict[str, Any]], answers: tuple[Any, ...]) -> list[dict[str, Any]]:
-    """Each question with its answer and whether that is right. Raises NotAsked for answers that do not fit."""
+    """Each question with its answer and whether that is right. Raises QuestionsFailed for answers that do not fit."""
     if len(answers) != len(questions):
-        raise NotAsked(say(COUNTS, count=len(questions), given=len(answers)))
+        raise QuestionsFailed(say(COUNTS, count=len(questions), given=len(answers)))
     judged = []
     for number, (one, given) in enumerate(zip(questions, answers, strict=True), 1):
         try:
             answer = read_answer(one["kind"], len(one["options"]), one["rows"], given)
         except BadAnswer as error:
-            raise NotAsked(f"{number}: {error}") from None
+            raise QuestionsFailed(f"{number}: {error}") from None
         judged.append({**one, "answer": answer, "right": is_right(one["kind"], one["key"], answer)})
     return judged
 
 
 def questions_of(exercise: str, history: list[str], seed: int) -> dict[str, Any]:
-    """The questions about what the kernel has run. Raises NotAsked."""
+    """The questions about what the kernel has run. Raises QuestionsFailed."""
     cells = [{"cell_type": "code", "id": f"run-{n}", "metadata": {}, "source": text, "outputs": []}
              for n, text in enumerate(map(without_calls, history)) if text.strip()]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="tfkit-ask-") as folder:
@@ -185,9 +185,9 @@ def questions_of(exercise: str, history: list[str], seed: int) -> dict[str, Any]
         file.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}), "utf-8")
         wanted = ["questions", "show", exercise, str(file), "--seed", str(seed), "--json", "--keys", "--trust"]
         try:
-            return ask_process(wanted, NotAsked)
-        except NotAsked as error:  # the file is gone by the time that this is read
-            raise NotAsked(str(error).removeprefix(f"{file}: ")) from None
+            return ask_process(wanted, QuestionsFailed)
+        except QuestionsFailed as error:  # the file is gone by the time that this is read
+            raise QuestionsFailed(str(error).removeprefix(f"{file}: ")) from None
 
 
 def without_calls(text: str) -> str:

@@ -10,7 +10,7 @@ from autograder.console.kernel import widget_module
 from autograder.exercises import registry
 from autograder.ordering import notebook
 from autograder.ordering.make import make
-from autograder.ordering.notebook import NotebookOrder, OrderFailed
+from autograder.ordering.notebook import NotebookPuzzle, OrderFailed
 from autograder.ordering.prove import write_order
 from autograder.ordering.words import task
 
@@ -30,7 +30,7 @@ def test_an_exercise_with_a_short_answer_says_so():
 
 
 def test_a_person_gets_the_widget_and_a_program_the_card(monkeypatch):
-    shown = NotebookOrder(task(PUZZLE), ["order", "masks.decoder"])
+    shown = NotebookPuzzle(task(PUZZLE), ["order", "masks.decoder"])
     assert set(shown._repr_mimebundle_()) == {"text/plain", "text/html"}
     kernel = SimpleNamespace(_allow_stdin=True)
     monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=kernel))

@@ -20,7 +20,7 @@ from autograder.questions import (
     variants,
     words,
 )
-from autograder.questions.notebook import AnsweredQuestions, CodeQuestions, NotAsked, judge
+from autograder.questions.notebook import AnsweredQuestions, CodeQuestions, QuestionsFailed, judge
 from autograder.viva import page as viva
 
 CODE = ("ANSWER", "GRADE_ID", "STYLE", "WIDGET")  # constants that nobody reads
@@ -75,7 +75,7 @@ def test_answers_are_compared_and_explained():
      (([7, 11], 3), "2: Give the number of one option, 1 to 2"), (([7, 11], 1.5), "2: Give the number")],
 )  # fmt: skip
 def test_answers_that_do_not_fit_are_refused(answers, why):
-    with pytest.raises(NotAsked, match=why.replace("[", r"\[")):
+    with pytest.raises(QuestionsFailed, match=why.replace("[", r"\[")):
         judge(FOUND["questions"], answers)
 
 
@@ -104,7 +104,7 @@ def test_statements_that_call_the_grader_are_left_out_of_a_cell():
 
 
 def test_a_refusal_names_no_temporary_file():
-    with pytest.raises(NotAsked) as refused:
+    with pytest.raises(QuestionsFailed) as refused:
         notebook.questions_of("masks.causal", ["", "x = 1"], 0)
     assert "masks.causal" in str(refused.value) and "tfkit-ask" not in str(refused.value)
 
