@@ -71,7 +71,7 @@ it('opens the cell that puts the parts in once the unit is done, and the unit be
   expect(go).toHaveBeenLastCalledWith({ path: '02-masks/02-masks.ipynb', cell: 'demo-9' });
   press([line(1, 4), line(2, 4)]);
   expect(go).toHaveBeenLastCalledWith({ path: '13-today/13-today.ipynb' });
-  expect(draw([line(1, 4), line(2, 4), line(13, 4)]).textContent).toContain('Every part is in.');
+  expect(draw([line(1, 4), line(2, 4), line(13, 4)]).textContent).toContain('Every unit has been put in.');
 });
 
 it('says what will be there while there is no line, and what to do about a damaged table', () => {

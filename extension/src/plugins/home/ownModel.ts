@@ -1,6 +1,6 @@
 /** The table of the student's own model on the home page: what it could do after each unit, and what comes next. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { writtenIn } from '../../shared/language';
+import { decimal, writtenIn } from '../../shared/language';
 import type { IModelLine, IOwnModel, IUnit } from '../../shared/tokens';
 import { h, svg, tableHead } from '../../widgets/dom';
 import { isFinished, splitTitle } from './journey';
@@ -8,9 +8,6 @@ import { isFinished, splitTitle } from './journey';
 type Go = (to: { path: string; cell?: string }) => void;
 
 const BAR = { width: 72, height: 10 };
-
-const hundredths = (value: number): string =>
-  value.toLocaleString(writtenIn(), { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 const numberOf = (unit: IUnit): number => parseInt(unit.name, 10);
 
@@ -53,7 +50,7 @@ function table(lines: readonly IModelLine[], units: readonly IUnit[], trans: Tra
         h('span', { className: 'tfkit-Number' }, twoDigits(line.unit)),
         ` ${titles.get(line.unit) ?? ''}`
       ),
-      measured(hundredths(line.bits_per_byte), line.bits_per_byte, bits, 'bits'),
+      measured(decimal(line.bits_per_byte, 2), line.bits_per_byte, bits, 'bits'),
       measured(Math.round(line.bytes_per_second).toLocaleString(writtenIn()), line.bytes_per_second, speed, 'speed'),
       h('td', {}, trans.__('%1 of %2', line.own, line.of)),
       ...(sameSteps ? [] : [h('td', {}, line.steps.toLocaleString(writtenIn()))])
@@ -76,8 +73,8 @@ function summary(lines: readonly IModelLine[], trans: TranslationBundle): HTMLEl
   const [first, last] = [lines[0], lines[lines.length - 1]];
   const less = first.bits_per_byte - last.bits_per_byte;
   const said = [
-    trans.__('%1 bits per byte on text that it has not seen', hundredths(last.bits_per_byte)),
-    ...(less >= 0.005 ? [trans.__('%1 fewer than with unit %2', hundredths(less), twoDigits(first.unit))] : [])
+    trans.__('%1 bits per byte on text that it has not seen', decimal(last.bits_per_byte, 2)),
+    ...(less >= 0.005 ? [trans.__('%1 fewer than with unit %2', decimal(less, 2), twoDigits(first.unit))] : [])
   ];
   const writer = [...lines].reverse().find(({ writes }) => writes.trim());
   const words = writer
@@ -125,7 +122,7 @@ export function ownModel(
     {},
     h('h2', {}, label),
     ...(lines.length ? summary(lines, trans) : [h('p', damaged ? { role: 'alert' } : {}, empty)]),
-    ...(following ? [next(following, trans, go)] : [h('p', {}, trans.__('Every part is in.'))])
+    ...(following ? [next(following, trans, go)] : [h('p', {}, trans.__('Every unit has been put in.'))])
   );
   const className = `tfkit-Model${lines.length ? '' : ' tfkit-mod-empty'}`;
   return [h('section', { className, 'aria-label': label }, words, ...(lines.length ? [table(lines, all, trans)] : []))];

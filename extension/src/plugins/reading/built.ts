@@ -19,14 +19,18 @@ export function builtIn(unit: string, trans: TranslationBundle): string {
       'You built what trains a model: its loss, its schedule, its optimizer, the loop around them, and its vocabulary.'
     ),
     '07-decoding': trans.__(
-      'You built every way in which a language model chooses its words, and the cache that makes it quick.'
+      'You built the ways in which language models usually choose their words, and the cache that makes them quick.'
     ),
     '08-encoders': trans.__('You built the six puzzles from which encoders learn a language without labels.'),
     '09-decoders': trans.__(
       'You built decoders with a memory beyond their window, and with another order than left to right.'
     ),
-    '10-seq2seq-objectives': trans.__('You built five ways to damage a text so that a model learns to mend it.'),
-    '11-long-and-efficient': trans.__('You built ten ways around the square of the length.'),
+    '10-seq2seq-objectives': trans.__(
+      'You built three ways to damage a text so that a model learns to mend it, a loss over several words ahead, and the prefix mask.'
+    ),
+    '11-long-and-efficient': trans.__(
+      'You built what makes long texts affordable: sparse and hashed attention, pooling, and layers that store less.'
+    ),
     '12-images-retrieval-generation': trans.__(
       'You built models that see pictures, and models that look things up before they answer.'
     ),
