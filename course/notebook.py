@@ -63,9 +63,9 @@ text, it is what counts:"""
 CONTRACT_ENDS = """A cell below the exercise turns your code into the form of the text, in which the rest of the
 notebook uses it."""
 SETUP = {"role": "setup"}
-RECALL = """## Three questions from before
+RECALL = """## Questions from before
 
-They are on earlier units and take a minute each. What you answer decides when a question comes back. Nothing here
+Up to three questions on earlier units, a minute each. What you answer decides when a question comes back. Nothing here
 counts, and you can skip it: go on with the next section."""
 RECALL_IMPORT = "from tfkit_lab.recall import recall"
 COMPARE_IMPORT = "from tfkit_lab.predict import predicted"

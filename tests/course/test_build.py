@@ -61,7 +61,7 @@ def test_each_unit_after_the_first_opens_with_questions_on_all_before_it_below_i
         call = ast.parse(cells[at].source).body[1].value
         named = [ast.literal_eval(part) for part in (call.args[0], call.keywords[0].value)]
         assert named == [names[place], names[:place]] and "nbgrader" not in cells[at].metadata
-        assert cells[at - 1].source.startswith("## Three questions from before")
+        assert cells[at - 1].source.startswith("## Questions from before")
         assert {cell.cell_type for cell in cells[1 : at - 1]} == {"code"} and cells[at + 1].cell_type == "markdown"
 
 
