@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from course.mock_class import class_of
+
 PAGE = Path(__file__).parents[2] / "docs/first-day.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -22,6 +24,10 @@ def commands() -> list[str]:
 def test_there_are_five_and_each_is_explained() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert len(commands()) == 5 == len(re.findall(r"^\d\. \*\*", text, re.MULTILINE))
+
+
+def test_the_mock_class_of_heads_is_as_large_as_the_page_says() -> None:
+    assert len(class_of("03-heads")) == 18 and "that of 03-heads has eighteen" in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

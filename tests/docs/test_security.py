@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from autograder.attacks.command import chosen
+from autograder.attacks.families import FAMILIES
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
@@ -21,3 +24,9 @@ def test_every_promise_names_tests_that_exist():
 
 def test_it_is_one_page():
     assert len(TEXT.splitlines()) < 70
+
+
+def test_the_attacks_are_counted_as_they_are_played():
+    count = len(chosen(every=True))
+    assert f"{count} submissions in eleven families" in TEXT and len(FAMILIES) == 11
+    assert f"plays {count} attacks" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
