@@ -44,7 +44,7 @@ interface IClass {
 export class ClassPanel extends Widget {
   constructor(private readonly _services: IClassServices) {
     super();
-    const { trans, language } = _services;
+    const { trans } = _services;
     this.id = 'tfkit-class';
     this.title.icon = stateIcons.passed;
     this.title.caption = trans.__('Class');
@@ -61,7 +61,6 @@ export class ClassPanel extends Widget {
     );
     this._needs = new Needs(
       trans,
-      language,
       exercise => this._goTo(exercise),
       () => _services.run(COMMANDS.mark, {})
     );
@@ -238,9 +237,9 @@ export class ClassPanel extends Widget {
   }
 
   private _answerPart(): StudentAnswer {
-    const { run, ask, sanitizer, trans, language } = this._services;
+    const { run, ask, sanitizer, trans } = this._services;
     const openNotebook = (path: string, exercise: string): void => run(COMMANDS.open, { path, exercise });
-    return new StudentAnswer({ ask, sanitizer, trans, language, openNotebook });
+    return new StudentAnswer({ ask, sanitizer, trans, openNotebook });
   }
 
   /** What students are called: by name, or by their place in the alphabet. */
@@ -260,12 +259,12 @@ export class ClassPanel extends Widget {
   }
 
   private _summary(one: IAssignment): HTMLElement {
-    const { trans, language } = this._services;
+    const { trans } = this._services;
     const done = one.students.filter(student => isDone(one, student)).length;
     const facts = [
       trans._n('%1 graded', '%1 graded', one.students.length),
       trans.__('%1 with everything passed', done),
-      ...(one.due ? [trans.__('due %1', when(one.due, language))] : [])
+      ...(one.due ? [trans.__('due %1', when(one.due))] : [])
     ];
     return h('p', { className: 'tfkit-Facts' }, facts.join(' · '));
   }

@@ -27,7 +27,6 @@ export class Needs {
 
   constructor(
     private readonly _trans: TranslationBundle,
-    private readonly _language: string,
     private readonly _go: (exercise: string) => void,
     private readonly _mark: () => void
   ) {
@@ -62,7 +61,7 @@ export class Needs {
   showDue(units: readonly IDue[]): void {
     const now = new Date();
     const rows = dueSoon(units, now).map(({ title, due }) => {
-      const date = when(due, this._language);
+      const date = when(due);
       const late = new Date(due) < now;
       const words = late ? this._trans.__('was due %1', date) : date;
       return h('tr', { className: late ? 'tfkit-late' : '' }, h('th', { scope: 'row' }, title), h('td', {}, words));

@@ -28,7 +28,6 @@ export interface IAnswerServices {
   readonly ask: Ask;
   readonly sanitizer: ISanitizer;
   readonly trans: TranslationBundle;
-  readonly language: string;
   openNotebook(path: string, exercise: string): void;
 }
 
@@ -101,7 +100,7 @@ export class StudentAnswer {
   }
 
   private _attempts(attempts: readonly IAttempt[], exercise: string, one: IAssignment): HTMLElement[] {
-    const { trans, language } = this._services;
+    const { trans } = this._services;
     if (!attempts.length) {
       return [];
     }
@@ -111,7 +110,7 @@ export class StudentAnswer {
         : trans.__('attempt %1', attempt.number);
       const here = attempt.exercises[exercise];
       const all = trans.__('%1 of %2', points(attempt.score), points(attempt.max_score));
-      const cells = [when(attempt.at, language), here === undefined ? '–' : points(here), all];
+      const cells = [when(attempt.at), here === undefined ? '–' : points(here), all];
       return h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(cell => h('td', {}, cell)));
     });
     const heads = [trans.__('Attempt'), trans.__('Graded'), one.titles[exercise] ?? exercise, trans.__('All')];

@@ -85,7 +85,7 @@ describe('the answer of a student', () => {
     const ask = vi.fn(() => new Promise(resolve => answers.push(resolve)));
     const sanitizer = { sanitize: (dirty: string) => dirty.replace(/<script.*/, '') };
     const openNotebook = vi.fn();
-    const services = { ask, sanitizer, trans, language: 'en', openNotebook } as never;
+    const services = { ask, sanitizer, trans, openNotebook } as never;
     const part = new StudentAnswer(services);
     const first = part.open(ONE, ONE.students[1], 'masks.padding', 'Student 2');
     const second = part.open(ONE, ONE.students[1], 'masks.causal', 'Student 2');

@@ -1,5 +1,5 @@
 /** What the parts of the class page share: the words for a misconception, and how dates and points are written. */
-import { decimal } from '../../shared/language';
+import { decimal, writtenIn } from '../../shared/language';
 
 /** A misconception in words, with the lines of an answer that has it; no line of it is a student's. */
 export interface IMistake {
@@ -15,9 +15,9 @@ export type ShowToAll = (mistake: IMistake, exercise: string) => void;
 /** A number of points: at most two digits after the point, and none where they are nought. */
 export const points = (value: number): string => decimal(value, 0, 2);
 
-/** A day and a time in the lab's language. */
-export const when = (at: string, language: string): string =>
-  new Date(at).toLocaleString(language.replace('_', '-'), {
+/** A day and a time, as the reader writes them. */
+export const when = (at: string): string =>
+  new Date(at).toLocaleString(writtenIn(), {
     weekday: 'short',
     day: 'numeric',
     month: 'short',
