@@ -25,11 +25,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.console.kernel import has_front_end
 from autograder.feedback.translate import say
 from tfkit_lab import calibration, prediction_card, questions, sealed, unsealed
 from tfkit_lab.questions import Question, stored_value
 
-__all__ = ["predict", "predicted", "predictions_made"]
+__all__ = ["predict", "predicted", "predictions_made", "user_can_answer"]
 
 NOT_SEALED = "Predict first: seal your prediction in the cell above (or skip it there), then run this cell again."
 SKIPPED = "You skipped this prediction, so there is nothing to vote on again: go on with the next cell."
@@ -68,7 +69,7 @@ class Predict:
         entry = sealed.read(Path.cwd()).get(name)
         if entry is not None:
             display(prediction_card.bundle(name, entry), raw=True)
-        elif _user_can_answer():
+        elif user_can_answer():
             from tfkit_lab.prediction_widget import Prediction
 
             widget = Prediction(name, list(questions), Path.cwd(), sure)
@@ -82,14 +83,14 @@ class Predict:
         """
         entry = _entry_of(name)
         if entry is None or entry.get("answers") is None:
-            if entry is not None and _user_can_answer():
+            if entry is not None and user_can_answer():
                 print(say(SKIPPED))  # no error: nothing that they could do would mend it, and it would end "Run All"
             return
         from IPython.display import display
 
         if not sealed.is_open(entry):
             display(prediction_card.bundle(name, entry), raw=True)
-        elif _user_can_answer():
+        elif user_can_answer():
             from tfkit_lab.prediction_widget import SecondVote
 
             widget = SecondVote(name, entry["questions"], Path.cwd())
@@ -114,7 +115,7 @@ def predicted(name: str) -> SealedPrediction:
 def _entry_of(name: str) -> dict[str, Any] | None:
     """What is stored of a prediction; raises NotPredicted if nothing is, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
-    if entry is None and _user_can_answer():
+    if entry is None and user_can_answer():
         raise NotPredicted(say(NOT_SEALED))
     return entry
 
@@ -163,18 +164,17 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _user_can_answer() -> bool:
-    """Whether a user can be asked: front ends set `allow_stdin` with each cell, and programs that run notebooks clear
-    it; a kernel in the browser has no such setting, and always has a user."""
+def user_can_answer() -> bool:
+    """Whether a user can be asked: the notebook has a front end. A kernel in the browser does not know whether it has
+    one, but always has a user."""
     if sys.platform == "emscripten":
         return _shell() is not None
-    kernel = getattr(_shell(), "kernel", None)
-    return bool(getattr(kernel, "_allow_stdin", False))
+    return has_front_end(_shell())
 
 
 def _settled() -> set[str] | None:
     """The predictions that are sealed or skipped; None where no user could make one."""
-    return set(sealed.read(Path.cwd())) if _user_can_answer() else None
+    return set(sealed.read(Path.cwd())) if user_can_answer() else None
 
 
 unsealed.install(_shell(), _settled)

@@ -109,7 +109,7 @@ def test_several_questions_are_right_together():
 def test_predict_asks_and_draws_the_curve_in_a_notebook(course, monkeypatch):
     monkeypatch.chdir(course / "02-masks")
     monkeypatch.setattr(asking, "_shell", SimpleNamespace)
-    monkeypatch.setattr(asking, "_user_can_answer", lambda: True)
+    monkeypatch.setattr(asking, "user_can_answer", lambda: True)
     made = []
     monkeypatch.setattr(
         "tfkit_lab.prediction_widget.Prediction", lambda *given: made.append(given) or SimpleNamespace()

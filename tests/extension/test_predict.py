@@ -34,7 +34,7 @@ def somebody(tmp_path, monkeypatch):
     shown = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "_shell", lambda: InteractiveShell)
-    monkeypatch.setattr(module, "_user_can_answer", lambda: True)
+    monkeypatch.setattr(module, "user_can_answer", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda what, **_: shown.append(what))
     return shown
 
@@ -87,9 +87,9 @@ def test_questions_without_a_choice_or_a_table_are_refused():
 
 def test_in_a_browser_tab_a_user_can_always_answer(monkeypatch):
     monkeypatch.setattr(module, "_shell", lambda: SimpleNamespace(kernel=None))  # its kernel has no allow_stdin
-    assert not module._user_can_answer()
+    assert not module.user_can_answer()
     monkeypatch.setattr(module.sys, "platform", "emscripten")
-    assert module._user_can_answer()
+    assert module.user_can_answer()
 
 
 def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):

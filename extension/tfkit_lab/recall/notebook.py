@@ -6,13 +6,12 @@ listed, and `recall.answer(1, …)` answers the first. Where nobody can answer, 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.console.kernel import has_front_end
 from autograder.feedback.translate import language, say
+from tfkit_lab.predict import user_can_answer
 from tfkit_lab.recall import page
 from tfkit_lab.recall.cards import ORDER, Card
 from tfkit_lab.recall.opening import Opening
@@ -32,8 +31,7 @@ class Recall:
     def __call__(self, unit: str, after: Sequence[str]) -> None:
         """Ask up to three questions on the units in `after`, the earlier ones in the course's order, or show what came
         of them a moment ago. `unit`: the one that is opened."""
-        shell = _shell()
-        if shell is None or not (sys.platform == "emscripten" or has_front_end(shell)):
+        if not user_can_answer():
             return
         self.opening = Opening(unit, after, Path.cwd())
         if not self.opening.cards:
@@ -100,12 +98,3 @@ def _display(bundle: dict[str, Any], display_id: bool = False) -> Any:
     from IPython.display import display
 
     return display(bundle, raw=True, display_id=display_id) if display_id else display(bundle, raw=True)
-
-
-def _shell() -> Any:
-    """The running IPython shell, or None."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    return get_ipython()

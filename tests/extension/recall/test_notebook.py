@@ -4,7 +4,6 @@ import ast
 import sys
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -23,8 +22,7 @@ def somebody(here, clock, monkeypatch):
     """A notebook with somebody in front of it; what is displayed."""
     shown = []
     monkeypatch.chdir(here)
-    monkeypatch.setattr(module, "_shell", lambda: InteractiveShell)
-    monkeypatch.setattr(module, "has_front_end", lambda _: True)
+    monkeypatch.setattr(module, "user_can_answer", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda what, **_: shown.append(what))
     return shown
 
