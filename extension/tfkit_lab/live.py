@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import misconceptions_of
-from autograder.exercises import registry
 from autograder.exercises.variants import student_name
 from autograder.feedback.files import replace_json
 from tfkit_course.small_file import account_of, has_accounts, has_name_of, is_of, read_small_json
-from tfkit_lab import sealed
+from tfkit_lab import sealed, wording
 
 SUFFIX = ".progress.json"
 CHECKS = 3  # failing checks in a row, and …
@@ -117,19 +116,11 @@ def _students(shared: str | None) -> Iterator[tuple[str, dict[str, dict[str, Any
     """The students with their outcomes in exercises that a course has; of two files of one student the one that was
     written last, and one account is one student."""
     read = list(_files(shared))
-    known, accounts = _exercises(), has_accounts((path, student) for path, student, _ in read)
+    known, accounts = wording.by_id(), has_accounts((path, student) for path, student, _ in read)
     for path, student, exercises in read:
         entries = ((name, _entry(one)) for name, one in exercises if name in known)
         name = account_of(path, student) if accounts else student
         yield name, {exercise: entry for exercise, entry in entries if entry is not None}
-
-
-def _exercises() -> set[str]:
-    """The exercises of all installed courses; an environment with two of one name still has those of neither."""
-    try:
-        return {exercise.id for exercise in registry.exercises()}
-    except registry.TwoExercises:
-        return set()
 
 
 def _files(shared: str | None) -> Iterator[tuple[Path, str, list[tuple[str, Any]]]]:

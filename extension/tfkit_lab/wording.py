@@ -23,8 +23,8 @@ NAME = re.compile(r"[a-z]\w{0,59}", re.ASCII)  # of a misconception: a student c
 
 def titles(names: Iterable[str], language: str) -> dict[str, str]:
     """Exercise -> its title in the language; those of no installed course are left out."""
-    known = _known()
-    return {name: _said(known[name].title, known[name], language) for name in names if name in known}
+    found = by_id()
+    return {name: _said(found[name].title, found[name], language) for name in names if name in found}
 
 
 def with_sentences(exercise: str, entries: Iterable[dict[str, Any]], language: str) -> list[dict[str, Any]]:
@@ -35,11 +35,11 @@ def with_sentences(exercise: str, entries: Iterable[dict[str, Any]], language: s
 
 
 def _sentence_and_example(exercise: str, name: str, language: str) -> dict[str, Any]:
-    known = _known().get(exercise)
-    found = _mistakes(exercise).get(name) if known else None
-    if known is None or not isinstance(found, EditedAnswer):
+    own = by_id().get(exercise)
+    found = _mistakes(exercise).get(name) if own else None
+    if own is None or not isinstance(found, EditedAnswer):
         return {"sentence": name.replace("_", " "), "example": []}
-    first, *_ = _said(found.sentence, known, language).split("\n\n")
+    first, *_ = _said(found.sentence, own, language).split("\n\n")
     return {"sentence": " ".join(first.split()), "example": _changed_lines(found)}
 
 
@@ -52,18 +52,23 @@ def _changed_lines(answer: EditedAnswer) -> list[str]:
     return [line for line in lines if line.strip()][:MAX_LINES]
 
 
-@lru_cache(maxsize=1)
-def _known() -> dict[str, Exercise]:
+def by_id() -> dict[str, Exercise]:
+    """The exercises of all installed courses, by their ids; none while two of them have one name."""
     try:
-        return {exercise.id: exercise for exercise in exercises()}
+        return _index()
     except TwoExercises:  # the check says so; the class is shown by its ids
         return {}
+
+
+@lru_cache(maxsize=1)
+def _index() -> dict[str, Exercise]:
+    return {exercise.id: exercise for exercise in exercises()}
 
 
 @lru_cache(maxsize=256)
 def _mistakes(exercise: str) -> dict[str, Answer]:
     try:
-        return {one.stem: one for kind in ("wrong", "edge") for one in answers(_known()[exercise], kind)}
+        return {one.stem: one for kind in ("wrong", "edge") for one in answers(by_id()[exercise], kind)}
     except BadCorpus:
         return {}
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tfkit_lab import course, live, sealed
+from autograder.exercises import registry
+from tfkit_lab import course, live, sealed, wording
 
 NOW = datetime(2026, 10, 12, 10, 0, tzinfo=UTC)
 
@@ -177,6 +178,18 @@ def test_exercises_that_no_course_has_are_not_shown(tmp_path):
     """Nine thousand invented ones, all stuck, stood before those of the class."""
     put(tmp_path, "ada", masks_causal=entry("passed", 0))
     put(tmp_path, "mallory", **{f"buy_{number}": entry(failed=99) for number in range(5)})
+    assert [row["exercise"] for row in one(tmp_path)] == ["masks.causal"]
+
+
+def test_where_exercises_are_installed_twice_none_is_shown_until_they_are_in_order_again(tmp_path, monkeypatch):
+    def refuse():
+        raise registry.TwoExercises("two exercises are called a.b")
+
+    put(tmp_path, "ada", masks_causal=entry("passed", 0))
+    wording._index.cache_clear()
+    with monkeypatch.context() as now:
+        now.setattr(wording, "exercises", refuse)
+        assert one(tmp_path) == []
     assert [row["exercise"] for row in one(tmp_path)] == ["masks.causal"]
 
 
