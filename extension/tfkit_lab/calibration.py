@@ -135,5 +135,5 @@ def _svg(found: Sequence[CalibrationStep]) -> str:
     size = f'width="{LEFT + SIDE + 24}" height="{SIDE + 8 + FOOT}"'
     said = escape(say(AXES), quote=True)
     inner = f"{frame}{even}{across}{up}{curve}{dots}"
-    look = 'class="tfkit-p-curve" font-size="11" fill="currentcolor"'
+    look = 'font-size="11" fill="currentcolor"'
     return f'<svg role="img" aria-label="{said}" {look} {size}>{inner}</svg>'

@@ -39,7 +39,7 @@ def html(name: str, entry: dict[str, Any]) -> str:
     next_step = "Go on: a cell below compares it with what comes out."
     foot = "" if "observed" in entry else f'<p class="tfkit-p-next">{next_step}</p>'
     if entry.get("sure") is not None:
-        foot = f'<p class="tfkit-p-sure">{escape(say(WAS_SURE, sure=entry["sure"]))}</p>{foot}'
+        foot = f"<p>{escape(say(WAS_SURE, sure=entry['sure']))}</p>{foot}"
     css = " ".join(line.strip() for line in style().splitlines())
     body = (
         f'<div class="tfkit-v-head">{badge}</div>'
