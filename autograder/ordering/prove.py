@@ -60,7 +60,7 @@ def prove_exercise(name: str, most: int, seed: int = 0) -> OrderingProof:
                    if passes(program, asked)]  # fmt: skip
     accepted = [order for order, passed in right.items() if passed]
     wrong = list(itertools.islice(_exchanged(first, accepted, asked, f"{seed}/{name}"), EXCHANGES))
-    complaints += [f"{name}: {why}" for order, at in wrong if (why := _blames(first, order, at, asked))]
+    complaints += [f"{name}: {why}" for order, at in wrong if (why := _blames(first, order, at, accepted, asked))]
     return OrderingProof(name, len(first.right), len(shuffled), len(mistakes), len(wrong), tuple(complaints))
 
 
@@ -78,8 +78,17 @@ def _exchanged(
             yield tuple(order), one
 
 
-def _blames(puzzle: Puzzle, order: tuple[PlacedLine, ...], at: int, asked: Sequence[QuestionSet]) -> str:
-    """What is wrong with the line that is named in this order, whose lines before `at` are right; "" if nothing."""
+def _blames(
+    puzzle: Puzzle,
+    order: tuple[PlacedLine, ...],
+    at: int,
+    right: Sequence[Sequence[PlacedLine]],
+    asked: Sequence[QuestionSet],
+) -> str:
+    """What is wrong with the line that is named in this order, whose lines before `at` are right; "" if nothing.
+
+    right: orders that pass, of which none may begin with the lines up to the one that is named.
+    """
 
     def passes_soon(program: str) -> bool:
         return passes(program, asked, SECONDS_OF_WRONG)
@@ -92,7 +101,15 @@ def _blames(puzzle: Puzzle, order: tuple[PlacedLine, ...], at: int, asked: Seque
     begin = order[: line - 1]
     if begin and not any(passes_soon(puzzle.program(one)) for one in completions(puzzle, begin)):
         return f"of the order {write_order(order)} line {line} is named, and what is above it cannot be completed"
+    if other := next((one for one in right if _same(puzzle, one[:line], order[:line])), None):
+        return f"of the order {write_order(order)} line {line} is named, and {write_order(other)} begins the same way"
     return ""
+
+
+def _same(puzzle: Puzzle, one: Sequence[PlacedLine], other: Sequence[PlacedLine]) -> bool:
+    """Whether two beginnings read the same: lines of one text stand for each other, whatever their numbers."""
+    read = [[(puzzle.line(placed.number).text, placed.level) for placed in each] for each in (one, other)]
+    return read[0] == read[1]
 
 
 def equivalent(puzzle: Puzzle, most: int) -> list[tuple[PlacedLine, ...]]:

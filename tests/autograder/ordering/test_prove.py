@@ -47,6 +47,16 @@ def test_a_line_that_is_blamed_wrongly_is_complained_of(line, why, monkeypatch):
     assert any(why in one for one in complaints)
 
 
+def test_a_line_with_which_a_right_order_begins_must_not_be_blamed(monkeypatch):
+    puzzle = make(registry.find("masks.decoder"), "0")
+    monkeypatch.setattr(prove, "first_wrong", lambda *_: (2, ""))
+    monkeypatch.setattr(prove, "passes", lambda *_: True)
+    (other,) = prove.equivalent(puzzle, 1)
+    right = (puzzle.right, other)
+    assert "begins the same way" in prove._blames(puzzle, other, 0, right, ())
+    assert prove._blames(puzzle, puzzle.right[::-1], 0, right, ()) == ""
+
+
 @pytest.mark.nightly  # every puzzle with up to 20 of its orders, as `autograder order prove` runs them
 @pytest.mark.parametrize("unit", sorted({exercise.unit for exercise in registry.exercises()}))
 def test_puzzles_of_each_unit_are_proved(unit):
