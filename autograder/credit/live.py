@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from autograder.exercises.parse import stored_names
+from autograder.exercises.parse import changes_its_object, stored_names
 
-CHANGING_METHODS = ("append", "extend", "insert", "add", "update", "pop", "remove", "setdefault", "sort", "reverse")
 COLLECTIONS = (ast.Tuple, ast.List, ast.Dict, ast.IfExp)
 MODULES = {"torch", "nn", "F", "init"}  # whose functions change their first argument, if their name says so
 Compound = ast.For | ast.While | ast.If | ast.With | ast.Try
@@ -111,7 +110,7 @@ def _changed_by(call: ast.expr) -> frozenset[str]:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return frozenset()
     name, owner = call.func.attr, frozenset(_targets(call.func.value))
-    if name not in CHANGING_METHODS and (not name.endswith("_") or name.startswith("_")):
+    if not changes_its_object(name):
         return frozenset()
     return frozenset(_targets(call.args[0])) if call.args and owner <= MODULES else owner
 

@@ -12,6 +12,12 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
 
+_CHANGING_METHODS = frozenset({
+    "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft", "insert",
+    "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "setdefault", "sort",
+    "symmetric_difference_update", "update",
+})  # fmt: skip
+
 
 def parse_source(source: str) -> ast.Module:
     """`ast.parse`, whose various failures all become SyntaxError, with a line if it is known.
@@ -46,6 +52,11 @@ def same_code(one: Any, other: Any) -> bool:
 def stored_names(node: ast.AST) -> set[str]:
     """The variables that code assigns to, in whatever is inside it."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def changes_its_object(method: str) -> bool:
+    """Whether a method of this name changes what it is called on: those of Python's collections, and torch's `add_`."""
+    return method in _CHANGING_METHODS or (method.endswith("_") and not method.startswith("_"))
 
 
 def without_magics(source: str) -> str:

@@ -11,13 +11,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.exercises.parse import DEFINITIONS, bindings
+from autograder.exercises.parse import DEFINITIONS, bindings, changes_its_object
 from autograder.ordering.lines import CodeLine, indent, statements
 
 LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 RANDOM = ("rand", "normal", "multinomial", "dropout", "bernoulli", "shuffle", "sample", "generator")
-METHODS_IN_PLACE = {"append", "extend", "insert", "pop", "remove", "update", "add", "discard", "clear", "sort",
-                    "reverse", "setdefault", "popleft", "appendleft", "popitem"}  # fmt: skip
 MOST_INNER = 200  # orders of a body that are combined with those of what is around it
 
 
@@ -60,8 +58,7 @@ def _acts(node: ast.AST) -> bool:
         return isinstance(node.ctx, ast.Store | ast.Del)
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        in_place = name in METHODS_IN_PLACE or (name.endswith("_") and not name.startswith("_"))
-        return in_place or any(word in name.lower() for word in RANDOM)
+        return changes_its_object(name) or any(word in name.lower() for word in RANDOM)
     return False
 
 

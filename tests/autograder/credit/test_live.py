@@ -18,6 +18,10 @@ def function(body):
         ('"""What it does."""\ny = x + 1\nz = y * 2\nreturn x', ["return x"]),
         ("y = x + 1\nz = y * 2\nreturn z", ["y = x + 1", "z = y * 2", "return z"]),
         ("y = []\ny.append(x)\nn.add_(1)\nw = [n]\nw.append(y)\nreturn y", ["y = []", "y.append(x)", "return y"]),
+        (
+            "queue = deque()\nqueue.appendleft(x)\nqueue.rotated(n)\nreturn queue",
+            ["queue = deque()", "queue.appendleft(x)", "return queue"],
+        ),
         ("self.seen = x\nx.sum()\nprint(x, n)\nreturn n", ["self.seen = x", "return n"]),
         ("for i in range(n):\n    x[i] = i\nreturn x", ["For i range(n)", "x[i] = i", "return x"]),
         ("for i in range(n):\n    y = i\nreturn x", ["return x"]),

@@ -18,7 +18,8 @@ def test_a_name_that_is_bound_again_keeps_the_order():
 
 
 def test_what_has_other_effects_keeps_its_place():
-    for line in ("a.append(1)", "a[0] = 1", "a += 1", "return a", "print(1)", "b = torch.rand(2)", "b = a.mul_(2)"):
+    for line in ("a.append(1)", "b = a.popleft()", "a[0] = 1", "a += 1", "return a", "print(1)", "b = torch.rand(2)",
+                 "b = a.mul_(2)"):  # fmt: skip
         assert found(f"c = 1\n{line}\nd = 2\n") == set(), line
 
 
