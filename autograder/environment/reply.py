@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import ast
 import re
-import symtable
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.assistants.statement import PARSING
-from autograder.exercises.parse import DEFINITIONS, IMPORTS, bindings, parse_source, same_code, without_magics
+from autograder.exercises.parse import (
+    DEFINITIONS,
+    IMPORTS,
+    bindings,
+    parse_source,
+    same_code,
+    symbol_tables,
+    without_magics,
+)
 
 PYTHON = ("", "py", "python", "python3")
 THOUGHT = "</think>"  # the end of what some models write before their reply
@@ -128,19 +134,12 @@ def _parts(block: str, symbols: Sequence[str]) -> list[_Part]:
 def _globals_in(code: str) -> frozenset[str]:
     """The global names that the code reads; none where it cannot be compiled."""
     try:
-        _parse(code)  # limits its length
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pending = [symtable.symtable(without_magics(code), "reply", "exec")]
-    except (SyntaxError, RecursionError, MemoryError):
+        top, *inner = symbol_tables(without_magics(code))
+    except SyntaxError:
         return frozenset()
-    found = set[str]()
-    while pending:
-        table = pending.pop()
-        outside = table.get_type() == "module"
-        found |= {one.get_name() for one in table.get_symbols() if one.is_referenced() and (outside or one.is_global())}
-        pending += table.get_children()
-    return frozenset(found)
+    used = [one for one in top.get_symbols() if one.is_referenced()]
+    used += [one for table in inner for one in table.get_symbols() if one.is_referenced() and one.is_global()]
+    return frozenset(one.get_name() for one in used)
 
 
 def _in_order(codes: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -34,6 +35,20 @@ def parse_source(source: str) -> ast.Module:
         raise SyntaxError("too deeply nested") from None
     except ValueError as error:  # a null byte, or a lone surrogate
         raise SyntaxError(str(error)) from None
+
+
+def symbol_tables(source: str) -> list[symtable.SymbolTable]:
+    """The symbol tables of all scopes of the source, that of the module first. Raises SyntaxError as `parse_source`."""
+    parse_source(source)  # limits its length
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tables = [symtable.symtable(source, "<source>", "exec")]
+    except (RecursionError, MemoryError):
+        raise SyntaxError("too deeply nested") from None
+    for table in tables:  # which grows meanwhile
+        tables += table.get_children()
+    return tables
 
 
 def same_code(one: Any, other: Any) -> bool:

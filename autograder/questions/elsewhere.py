@@ -11,9 +11,7 @@ import dataclasses
 import functools
 import itertools
 import math
-import symtable
 import typing
-import warnings
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 
@@ -21,7 +19,7 @@ import torch
 
 from autograder.api import Exercise
 from autograder.exercises import registry
-from autograder.exercises.parse import bindings, defined_names, parse_source, without_magics
+from autograder.exercises.parse import bindings, defined_names, parse_source, symbol_tables, without_magics
 from autograder.grade.run import CellSource
 
 # what a function can get the names of other cells by, whether it is called or is an attribute
@@ -111,16 +109,8 @@ def _free_names(text: str) -> set[str]:
 
     Raises SyntaxError.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            top = symtable.symtable(text, "<cell>", "exec")
-    except (RecursionError, MemoryError, ValueError):
-        raise SyntaxError("too deeply nested") from None
-    tables, pending = [top], list(top.get_children())
-    while pending:
-        tables.append(pending.pop())
-        pending += tables[-1].get_children()
+    tables = symbol_tables(text)
+    top = tables[0]
     used = {one.get_name() for table in tables for one in table.get_symbols()
             if one.is_referenced() and (table is top or one.is_global())}  # fmt: skip
     own = {one.get_name() for table in tables for one in table.get_symbols()

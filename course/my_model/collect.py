@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import symtable
-from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.api import Exercise
-from autograder.exercises.parse import bindings, defined_names, parse_source, without_magics
+from autograder.exercises.parse import bindings, defined_names, parse_source, symbol_tables, without_magics
 from course import exercises
 from course.my_model.package import GIVEN, PACKAGE, ModelPart, failing_part, write_package
 from tfkit_course.small_file import NOTEBOOK_BYTES, read_notebook_cells
@@ -158,14 +156,9 @@ def _only_shows(node: ast.stmt) -> bool:
 
 def _names(code: str) -> tuple[set[str], set[str]]:
     """The global names that the code reads, and those that it defines."""
-    top = symtable.symtable(code, "answer", "exec")
+    tables = symbol_tables(code)
+    top = tables[0]
     own = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported() or one.is_namespace()}
-    read = {one.get_name() for table in _tables(top) for one in table.get_symbols()
+    read = {one.get_name() for table in tables for one in table.get_symbols()
             if one.is_referenced() and (table is top or one.is_global())}  # fmt: skip
     return read, own
-
-
-def _tables(top: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    yield top
-    for child in top.get_children():
-        yield from _tables(child)

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from autograder.exercises.parse import bindings, defined_names, parse_source, without_magics
+from autograder.exercises.parse import bindings, defined_names, parse_source, symbol_tables, without_magics
 
 CELL = """
 import os.path
@@ -71,3 +71,18 @@ def test_what_python_warns_of_is_in_no_log():
         warnings.simplefilter("always")
         assert len(parse_source("[0for a in ()]\n'\\\x1b'\n" * 3).body) == 6
     assert told == []
+
+
+def test_symbol_tables_are_those_of_every_scope_with_the_modules_first():
+    tables = symbol_tables("def f():\n    return lambda x: x\nclass A:\n    def g(self): pass\n")
+    assert tables[0].get_type() == "module"
+    assert sorted(one.get_name() for one in tables[1:]) == ["A", "f", "g", "lambda"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def f(:", "a = '\0'", "x = 1\n" * 100_000, "(" * 500 + ")" * 500, "-" * 100_000 + "1", "def f(x, x): pass"],
+)
+def test_of_what_cannot_be_compiled_there_are_no_symbol_tables(source):
+    with pytest.raises(SyntaxError):
+        symbol_tables(source)
