@@ -88,8 +88,7 @@ def cells_of(answer: BlindAnswer) -> Iterator[CellSource]:
     setup = answer.path.parents[1] / "setup.py"
     if setup.exists():
         yield CellSource("setup", setup.read_text(encoding="utf-8"), None, setup=True)
-    same = [other for other in registry.exercises() if other.unit == answer.exercise.unit]
-    for other in same[: same.index(answer.exercise)]:
+    for other in registry.earlier_in_unit(answer.exercise):
         if any(symbol in text and not re.search(rf"(def|class) {symbol}\b", text) for symbol in other.symbols):
             yield CellSource(other.id, next(iter(answers(other, "right"))).read_text(), other.id)
     yield CellSource("answer", text, answer.exercise.id)

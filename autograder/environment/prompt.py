@@ -53,6 +53,5 @@ def prompt_of(exercise: Exercise) -> str:
 
 def _earlier_names(exercise: Exercise) -> list[str]:
     """What earlier exercises of the unit define; the grader puts right answers in their place where they are used."""
-    same = [other for other in registry.exercises() if other.unit == exercise.unit]
-    before = same[: [other.id for other in same].index(exercise.id)]
+    before = registry.earlier_in_unit(exercise)
     return [name for other in before for name in other.symbols if name not in exercise.symbols]

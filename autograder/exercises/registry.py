@@ -69,6 +69,13 @@ def earlier_exercises(exercise: Exercise) -> list[Exercise]:
     return [other for other in exercises() if other.unit < exercise.unit]
 
 
+def earlier_in_unit(exercise: Exercise) -> list[Exercise]:
+    """The exercises of its unit that come before this one; empty if it is not installed."""
+    unit = [other for other in exercises() if other.unit == exercise.unit]
+    places = [n for n, other in enumerate(unit) if other.id == exercise.id]
+    return unit[: places[0]] if places else []
+
+
 def injected_references(exercise: Exercise) -> list[str]:
     """The references that the box of this exercise may import: those of earlier units."""
     return list(dict.fromkeys(reference for other in earlier_exercises(exercise) for reference in other.references))

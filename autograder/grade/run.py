@@ -141,9 +141,7 @@ class Grader:
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
         """The earlier exercises of the notebook whose symbols its cells use."""
         answered = {source.exercise for source in self._cells(exercise) if source.id != contracts.CELL} | {None}
-        same = [other for other in registry.exercises() if other.unit == exercise.unit]
-        order = [other.id for other in same]
-        before = same[: order.index(exercise.id)] if exercise.id in order else []
+        before = registry.earlier_in_unit(exercise)
         if answered == {None}:  # a plain file holds only one exercise
             return []
         text = "\n".join(source.text for source in self._cells(exercise))

@@ -121,8 +121,7 @@ def _of(exercise: Exercise, blind: Path | None) -> Iterator[KnownAnswer]:
 
 def _earlier(exercise: Exercise) -> Iterator[str]:
     """Right answers to the exercises of the unit that come before it: an answer by other hands may use them."""
-    unit = [other for other in registry.exercises() if other.unit == exercise.unit]
-    if earlier := unit[: unit.index(exercise)]:
+    if earlier := registry.earlier_in_unit(exercise):
         yield injected_modules.source(earlier)[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -44,3 +45,11 @@ def test_a_name_that_is_nearly_right_is_corrected(asked, meant):
 def test_of_a_name_that_is_like_none_nothing_is_guessed(asked):
     with pytest.raises(registry.UnknownExercise, match=rf"no exercise is called '{asked}'; `autograder list` shows"):
         registry.find(asked)
+
+
+def test_earlier_exercises_of_a_unit_are_those_in_front():
+    decoder = registry.find("masks.decoder")
+    assert [one.id for one in registry.earlier_in_unit(decoder)][-2:] == ["masks.causal", "masks.padding"]
+    assert {one.unit for one in registry.earlier_in_unit(decoder)} == {decoder.unit}
+    assert registry.earlier_in_unit(registry.exercises()[0]) == []
+    assert registry.earlier_in_unit(replace(decoder, id="masks.absent")) == []
