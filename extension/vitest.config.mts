@@ -1,3 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { include: ['src/**/*.spec.ts'], environment: 'happy-dom' } });
+// the time ends a test that hangs; on a busy machine one that computes for a second may take many
+const testTimeout = 60_000;
+
+export default defineConfig({
+  test: { include: ['src/**/*.spec.ts'], environment: 'happy-dom', testTimeout, hookTimeout: testTimeout }
+});
