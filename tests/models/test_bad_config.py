@@ -67,7 +67,7 @@ def is_decoder_with(field):
     return [name for name in ROTATED if field in {one.name for one in fields(registry.load(name).Config)}]
 
 
-@pytest.mark.parametrize("name", is_decoder_with("window"))
+@pytest.mark.parametrize("name", [*is_decoder_with("window"), "modernbert"])
 @pytest.mark.parametrize("window", [0, -3])
 def test_a_window_that_is_used_holds_a_position(name, window):
     row, known = ROWS[name].fields, {one.name for one in fields(registry.load(name).Config)}
@@ -85,7 +85,25 @@ def test_a_window_that_is_switched_off_may_be_anything(name):
     assert set(model.layer_types()) == {"full_attention"}
 
 
-@pytest.mark.parametrize("name", is_decoder_with("layer_types"))
+KINDS_OF_LAYERS = [*is_decoder_with("layer_types"), "modernbert"]
+
+
+@pytest.mark.parametrize("name", KINDS_OF_LAYERS)
+def test_as_many_kinds_as_layers_are_named(name):
+    row = ROWS[name].fields
+    layers, full = row["n_layers"], "full_attention"
+    for kinds in ([full] * (layers - 1), [full] * (layers + 1), []):
+        with pytest.raises(ValueError, match=rf"^layer_types names {len(kinds)} layers; n_layers is {layers}$"):
+            tfkit.from_config(name, **{**row, "window": 4, "layer_types": kinds})
+
+
+@pytest.mark.parametrize("name", ["gemma3", "modernbert"])
+def test_one_layer_in_none_cannot_have_full_attention(name):
+    with pytest.raises(ValueError, match=r"^period=0: must be a whole number, at least 1$"):
+        tfkit.from_config(name, **{**ROWS[name].fields, "period": 0})
+
+
+@pytest.mark.parametrize("name", KINDS_OF_LAYERS)
 def test_a_kind_of_layer_that_is_not_known_is_named(name):
     row = ROWS[name].fields
     kinds = ["full_attention"] * (row["n_layers"] - 1)

@@ -14,7 +14,17 @@ from torch import Tensor
 
 COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the smallest allowed value
 COUNTS |= dict.fromkeys(
-    ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels"),
+    (
+        "vocab_size",
+        "max_length",
+        "max_source_length",
+        "n_mels",
+        "n_heads",
+        "n_decoder_heads",
+        "n_groups",
+        "num_labels",
+        "period",
+    ),
     1,
 )
 
@@ -52,6 +62,18 @@ def check_sizes(config: Any) -> None:
             raise ValueError(f"eps={value!r}: must not be below 0")
         if name == "pad_token_id" and value < -1:
             raise ValueError(f"pad_token_id={value}: must be an id, at least 0, or None if there is no padding token")
+
+
+def check_layer_types(kinds: Sequence[str], known: tuple[str, str], config: Any) -> None:
+    """kinds: the attention of each layer; known: what it may be, full or within a window. Raises ValueError for another
+    kind or number of layers, and for a window that a layer uses and that holds no position."""
+    if unknown := [kind for kind in kinds if kind not in known]:
+        raise ValueError(f"layer_types has {unknown[0]!r}; each must be {known[0]!r} or {known[1]!r}")
+    if len(kinds) != config.n_layers:
+        raise ValueError(f"layer_types names {len(kinds)} layers; n_layers is {config.n_layers}")
+    window = getattr(config, "window", None)
+    if known[1] in kinds and window is not None and window < 1:
+        raise ValueError(f"window={window}: must be a whole number, at least 1")
 
 
 def check_some_layers(config: Any) -> None:

@@ -30,7 +30,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _base
 from . import _task_heads as task_heads
 from ._base import LABEL_FIELDS, Model, TaskConfig, configuration, to_padding_mask
-from ._checks import check_ids, check_rotary_width, check_some_layers, embed_ids
+from ._checks import check_ids, check_layer_types, check_rotary_width, check_some_layers, embed_ids
 from ._output import Output
 from ._rope import read_rope, write_rope
 
@@ -150,7 +150,7 @@ class Llama(Model):
         super().__init__(config, head)
         c = config
         check_some_layers(c)
-        self.check_layer_types()
+        check_layer_types(self.layer_types(), (FULL, SLIDING), c)
         width = self.embed_width()
         padding = c.pad_token_id if self.ZERO_PADDING and c.pad_token_id in range(c.vocab_size) else None
         self.embed = nn.Embedding(c.vocab_size, width, padding)
@@ -191,17 +191,6 @@ class Llama(Model):
         """The attention of each layer: full, or within a window."""
         window = getattr(self.config, "window", None)
         return [FULL if window is None else SLIDING] * self.config.n_layers
-
-    def check_layer_types(self) -> None:
-        """Raises ValueError if the attention of a layer is neither full nor within a window, or if a window that a
-        layer uses holds no position."""
-        kinds = self.layer_types()
-        unknown = [kind for kind in kinds if kind not in (FULL, SLIDING)]
-        if unknown:
-            raise ValueError(f"layer_types has {unknown[0]!r}; each must be {FULL!r} or {SLIDING!r}")
-        window = getattr(self.config, "window", None)
-        if SLIDING in kinds and window is not None and window < 1:
-            raise ValueError(f"window={window}: must be a whole number, at least 1")
 
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
         """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the whole text so far"""

@@ -22,7 +22,7 @@ from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _base, bert
 from . import _task_heads as task_heads
 from ._base import LABEL_FIELDS, TIED_FIELDS, Model, TaskConfig, add_head, configuration, encoder_inputs, with_head
-from ._checks import check_rotary_width, embed_ids
+from ._checks import check_layer_types, check_rotary_width, embed_ids
 from ._output import Output
 from ._rope import read_rope
 from .llama import FULL, SLIDING
@@ -205,6 +205,7 @@ class ModernBERT(Model):
         super().__init__(config, head)
         width = config.d_model // config.n_heads
         check_rotary_width("d_model / n_heads", width, width)
+        check_layer_types(self.layer_types(), (FULL, SLIDING), config)
         self.embed = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config, index) for index in range(config.n_layers))
         add_head(self, self.HEAD_CLASSES)

@@ -59,14 +59,11 @@ def rotated_layers(c: Config) -> list[bool]:
 
 
 def layer_types(c: Config) -> list[str]:
-    """The attention of each layer. Raises ValueError if the configuration names another number of layers, or windows
-    without a width."""
+    """The attention of each layer. Raises ValueError if the configuration has windows without a width."""
     windowed = c.use_window and c.window is not None
     given = c.layer_types
     found = [SLIDING if windowed and not rotated else FULL for rotated in rotated_layers(c)]
     found = found if given is None else list(given)
-    if len(found) != c.n_layers:
-        raise ValueError(f"layer_types names {len(found)} layers; n_layers is {c.n_layers}")
     if SLIDING in found and c.window is None:
         raise ValueError(f"layer_types has {SLIDING!r}, but window is None: give the width of the window")
     return found
