@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -135,7 +135,7 @@ site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as p
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api
 
-bench: bench-models bench-tokens bench-grading bench-widgets  ## ratios to transformers, llama.cpp and stock nbgrader, the widgets; rewrites docs/benchmarks*.md; RESUME=1: goes on where it was cut short
+bench: bench-models bench-tokens bench-training bench-grading bench-widgets  ## ratios to transformers, llama.cpp and stock nbgrader, the widgets; rewrites docs/benchmarks*.md; RESUME=1: goes on where it was cut short
 
 bench-models: setup
 	@$(BIN)/python -m bench.models --write docs/benchmarks.md $(if $(RESUME),--resume)
@@ -145,8 +145,11 @@ $(STAMP)/llama: $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt xllamacpp==2026.10.11549
 	@touch $@
 
-bench-tokens: setup $(STAMP)/llama  ## a token's time against reading its weights once, beside llama.cpp
-	@OMP_NUM_THREADS=1 $(BIN)/python -m bench.tokens --compile --write docs/benchmarks.md $(if $(RESUME),--resume)
+bench-tokens: setup $(STAMP)/llama  ## a token's time against reading its weights once, beside llama.cpp; SIZES="smollm2-135m gpt2"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m bench.tokens $(SIZES) --compile --write docs/benchmarks.md $(if $(RESUME),--resume)
+
+bench-training: setup  ## a training step at published sizes against transformers'; SIZES="gpt2 t5-base"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m bench.training $(SIZES) --write docs/benchmarks.md $(if $(RESUME),--resume)
 
 $(STAMP)/otter: $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt otter-grader==7.0.0

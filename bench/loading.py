@@ -36,6 +36,8 @@ if os.path.exists("/proc/self/status"):  # on Linux ru_maxrss is at least the pe
         peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 print(used.ru_utime + used.ru_stime, peak)
 """
+HEAD = """| checkpoint | CPU seconds, tfkit | transformers | over tfkit | peak MB, tfkit | transformers | over tfkit |
+|---|---:|---:|---:|---:|---:|---:|"""
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 XL = {"n_embd": 1600, "n_layer": 48, "n_head": 25}
 
@@ -84,20 +86,19 @@ def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
 
 
 def table(rows: list[LoadingRow], turns: int = 3) -> str:
-    """A Markdown table: the best seconds and megabytes of both sides over alternating runs, and the ratio of
+    """A Markdown table with a line for each row."""
+    return "\n".join([HEAD, *(line(row, turns) for row in rows)])
+
+
+def line(row: LoadingRow, turns: int = 3) -> str:
+    """A line of the table: the best seconds and megabytes of both sides over alternating runs, and the ratio of
     transformers over tfkit."""
-    lines = [
-        "| checkpoint | CPU seconds, tfkit | transformers | over tfkit | peak MB, tfkit | transformers | over tfkit |"
-    ]
-    lines.append("|---|---:|---:|---:|---:|---:|---:|")
-    for row in rows:
-        with tempfile.TemporaryDirectory() as directory:
-            save(row, directory)
-            runs = [[load(side, row, directory) for side in ("tfkit", "transformers")] for _ in range(turns)]
-        (tfkit_time, tfkit_peak), (time, peak) = (map(min, zip(*side, strict=True)) for side in zip(*runs, strict=True))
-        memory = f"{tfkit_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / tfkit_peak:.2f}"
-        lines.append(f"| {row.name} | {tfkit_time:.1f} | {time:.1f} | {time / tfkit_time:.2f} | {memory} |")
-    return "\n".join(lines)
+    with tempfile.TemporaryDirectory() as directory:
+        save(row, directory)
+        runs = [[load(side, row, directory) for side in ("tfkit", "transformers")] for _ in range(turns)]
+    (tfkit_time, tfkit_peak), (time, peak) = (map(min, zip(*side, strict=True)) for side in zip(*runs, strict=True))
+    memory = f"{tfkit_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / tfkit_peak:.2f}"
+    return f"| {row.name} | {tfkit_time:.1f} | {time:.1f} | {time / tfkit_time:.2f} | {memory} |"
 
 
 def main(arguments: list[str] | None = None) -> int:

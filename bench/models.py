@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import platform
 import re
 import sys
@@ -18,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
 from bench import collators, loading
+from bench.kept import KeptRows, Row, add_options, environment, kept_file, told
 from bench.rows import HEADS, LAYERS, PUBLISHED, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.decode import Beam, Greedy
 from tfkit.tools.memory import peak_bytes
@@ -305,16 +305,17 @@ def table(results: list[BenchmarkResult]) -> str:
     return "\n".join(lines)
 
 
-def page(results: list[BenchmarkResult], device: str) -> str:
-    """The text of docs/benchmarks.md."""
-    import transformers
+def results_of(rows: list[Row]) -> list[BenchmarkResult]:
+    """The results that rows were stored of."""
+    return [BenchmarkResult(**result) for row in rows for result in row["found"]]
 
-    cpu = f"{torch.get_num_threads()} threads, {platform.machine()} CPU"
-    kind = torch.cuda.get_device_name() if device == "cuda" else cpu
+
+def page(rows: list[Row], here: Row, collated: str, loaded: list[str]) -> str:
+    """The text of docs/benchmarks.md. collated: the table of collators; loaded: the lines of that of loading."""
+    on = f", on {torch.cuda.get_device_name()}" if here["device"] == "cuda" else ""
     return f"""# Benchmarks
 
-Written by `make bench` on {date.today():%Y-%m-%d}: torch {torch.__version__}, transformers {transformers.__version__},
-{kind}.
+Written by `make bench` on {told(rows, here)}{on}.
 Each row: the same weights on both sides, 4 sequences (of 4,096 tokens, and of ProphetNet's, 1), d = {D}, {LAYERS}
 layers, {HEADS} heads, float32, one process, in alternation, each at its best in CPU seconds.
 Numbers are **transformers over tfkit** (above 1: tfkit is faster, or needs less; "written" are the bytes that all
@@ -326,21 +327,21 @@ floor, and less is where the fused kernel, which keeps no scores, beats the prod
 which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
 BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 patches, Whisper sounds of 512 frames.
 
-{table(results)}
+{table(results_of(rows))}
 
 ## Collators
 
 Ids into batches, {collators.ROWS} rows of {collators.LENGTH}. transformers' span corruption and BART's
 noise are example scripts outside its package: there its masked LM is the yardstick.
 
-{collators.table(best_times, 20)}
+{collated}
 
 ## Loading
 
 `from_pretrained` of a checkpoint with random weights, and a forward pass over eight tokens: the whole process, imports
 included, each side in processes of its own, at its best of three. Above 1: tfkit is quicker, or needs less.
 
-{loading.table(loading.ROWS)}
+{chr(10).join([loading.HEAD, *loaded])}
 """
 
 
@@ -378,46 +379,42 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--compile", action="store_true", help="compile both sides with torch.compile; generation is left out"
     )
-    parser.add_argument(
-        "--kept", type=Path, help="store each result here as soon as it is measured; by default under build/"
-    )
-    parser.add_argument("--resume", action="store_true", help="skip results that are stored already")
+    add_options(parser)
     options = parser.parse_args(arguments)
     if options.write and (options.published or options.compile):
         parser.error("--write writes the page of the small rows as they are: leave out --published and --compile")
-    if options.kept is None:
-        parts = "bench", *(["published"] if options.published else []), *(["compiled"] if options.compile else [])
-        options.kept = Path("build") / f"{'-'.join(parts)}.jsonl"
-    if not options.resume:
-        options.kept.unlink(missing_ok=True)
-    done = {result.name for result in saved_results(options.kept)}
-    rows = [row for row in (PUBLISHED if options.published else ROWS) if not options.names or row.name in options.names]
-    console = Console(stderr=True)
+    chosen = PUBLISHED if options.published else ROWS
+    if unknown := set(options.names) - {row.name for row in chosen}:
+        parser.error(f"no row is called {sorted(unknown)[0]!r}")
+    sizes = [row for row in chosen if not options.names or row.name in options.names]
+    how = {name: getattr(options, name) for name in ("device", "turns", "published", "compile")}
+    kept = KeptRows(options.kept or kept_file(*file_words(options)), environment(**how), options.resume)
+    rows, console = [], Console(stderr=True)
     with Progress(console=console, transient=True) as progress:
-        for row in progress.track([row for row in rows if row.name not in done], description="measuring"):
+        for size in progress.track(sizes, description="measuring"):
             try:
-                keep(options.kept, list(measure(row, options.device, options.turns, options.compile)))
+                rows.append(kept.row(size.name, partial(figures, size, options)))
             except ValueError as error:
                 console.print(str(error))
                 return 1
-    order = [row.name for row in rows]
-    results = sorted((r for r in saved_results(options.kept) if r.name in order), key=lambda r: order.index(r.name))
-    print(table(results))
+    print(table(results_of(rows)))
     if options.write:
-        options.write.write_text(with_other_sections(page(results, options.device), options.write), encoding="utf-8")
+        collated = kept.row("collators", lambda: collators.table(best_times, 20))["found"]
+        loaded = [kept.row(f"loading {one.name}", partial(loading.line, one))["found"] for one in loading.ROWS]
+        text = page(rows, kept.here, collated, loaded)
+        options.write.write_text(with_other_sections(text, options.write), encoding="utf-8")
     return 0
 
 
-def keep(file: Path, results: list[BenchmarkResult]) -> None:
-    """Appends the results of an architecture, one per line, so that an interrupted run can be resumed."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
+def figures(size: BenchmarkRow, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """What is stored of an architecture. Raises ValueError if the two sides disagree."""
+    return [asdict(result) for result in measure(size, options.device, options.turns, options.compile)]
 
 
-def saved_results(file: Path) -> list[BenchmarkResult]:
-    """The results that have been saved so far."""
-    return [BenchmarkResult(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
+def file_words(options: argparse.Namespace) -> list[str]:
+    """What a run is called by the file of its rows: the architectures that were chosen, and how they are measured."""
+    chosen = [row.name for row in (PUBLISHED if options.published else ROWS) if row.name in options.names]
+    return ["models", *chosen, *(word for word in ("published", "compile") if getattr(options, word))]
 
 
 if __name__ == "__main__":

@@ -5,26 +5,20 @@
 One row on one CPU: each step reads every weight of the decoder once and computes little with it. The time of reading is
 that of adding up the bytes of all weights that a step needs as float32 numbers, once for each dtype. Weights are
 random; times are CPU milliseconds, the best of several turns, in which all columns take part one after the other. With
---compile there are two compiled columns, of which "inductor alone" has PyTorch's own products. Where xllamacpp is
-installed, llama.cpp takes part; its Q8_0 rounds the activations to int8 as well, which is other work than tfkit's int8.
-Each size is stored as soon as it is measured, and --resume skips those that the same code has measured on this machine.
+--compile there is a compiled column, and how long compiling takes; with --inductor another one, which has PyTorch's own
+products. Where xllamacpp is installed, llama.cpp takes part; its Q8_0 rounds the activations to int8 as well, which is
+other work than tfkit's int8. Each size is stored as soon as it is measured (`bench.kept`).
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +28,7 @@ from torch import Tensor
 import tfkit
 from bench import llama_cpp
 from bench.gpu_cases import is_read
+from bench.kept import KeptRows, Row, add_options, environment, installed, kept_file, told
 from bench.models import pair, with_section
 from bench.rows import PUBLISHED, BenchmarkRow
 from tfkit.nn.int8 import Int8Weight
@@ -45,12 +40,14 @@ SMOLLM2 = {
 }  # fmt: skip
 SIZES = [
     BenchmarkRow("smollm2-135m", "LlamaConfig", "LlamaForCausalLM", SMOLLM2, generates=True),
+    BenchmarkRow("t5-small", "T5Config", "T5ForConditionalGeneration", {"decoder_start_token_id": 0}, generates=True),
     *(row for row in PUBLISHED if row.generates),
 ]
-ROOT = Path(__file__).parents[1]
 PROMPT = 32
 HEADING = "## A token at published sizes"
 HEAD = "| a token | ms | over reading its weights once | over reading those of float32 |\n|---|---:|---:|---:|"
+COMPILING_ROW = ", compiling"
+COMPILING_HEAD = "| compiling | s, the first process | s, another, from torch's cache on disk |\n|---|---:|---:|"
 
 
 def cpu_seconds(run: Callable[[], Any]) -> float:
@@ -91,7 +88,9 @@ def dtype_of(column: str) -> str:
     return next((dtype for word, dtype in found.items() if word in column), "float32")
 
 
-def columns(row: BenchmarkRow, compile: bool) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[int], Any]]]:
+def columns(
+    row: BenchmarkRow, compile: bool, inductor: bool
+) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[int], Any]]]:
     """Reading the weights once, by dtype, and what is timed, by name."""
     with tempfile.TemporaryDirectory() as directory:
         published, model = pair(row, directory, "cpu")
@@ -105,15 +104,16 @@ def columns(row: BenchmarkRow, compile: bool) -> tuple[dict[str, Callable[[], An
         timed[f"tfkit, {dtype}"] = tfkit_decoder(own, ids)
         if compile:
             timed[f"tfkit, {dtype}, compiled"] = tfkit_decoder(own, ids, compile=True)
+        if inductor:
             timed[f"tfkit, {dtype}, inductor alone"] = tfkit_decoder(own, ids, compile="inductor")
     timed |= llama_cpp.decoders(model, ids)
     return {dtype: reader(own) for dtype, own in models.items()}, timed
 
 
-def measure(row: BenchmarkRow, turns: int, new: int, compile: bool = False) -> dict[str, float]:
+def measure(row: BenchmarkRow, turns: int, new: int, compile: bool = False, inductor: bool = False) -> dict[str, float]:
     """Column -> milliseconds: of a token, and of "reading" the weights of each dtype. The prompt's share is taken
     off."""
-    readers, timed = columns(row, compile)
+    readers, timed = columns(row, compile, inductor)
     reading = {f"reading, {dtype}": read for dtype, read in readers.items()}
     best = dict.fromkeys((*reading, *timed), float("inf"))
     for read in reading.values():
@@ -138,105 +138,65 @@ def lines(name: str, found: dict[str, float]) -> list[str]:
     return made
 
 
-def commit(folder: Path = ROOT) -> str:
-    """The commit of a checkout, with a hash of what has changed since in the code that is measured. Empty outside of
-    one."""
-
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=True)
-        return done.stdout.decode(errors="replace")
-
-    try:
-        head, changes = git("rev-parse", "HEAD").strip(), git("diff", "HEAD", "--", "tfkit", "bench")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return f"{head} and changes {hashlib.sha256(changes.encode()).hexdigest()[:12]}" if changes else head
-
-
-def processor() -> str:
-    """What the processor is called."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, "") or platform.processor() or platform.machine()
+def compiling(row: BenchmarkRow) -> dict[str, float]:
+    """Seconds of the clock until a process has its first tokens of a compiled step, with nothing in torch's cache on
+    disk, and then in another process with what the first has left there."""
+    head = "causal_lm" if row.model.endswith(("CausalLM", "LMHeadModel")) else "seq2seq_lm"
+    with tempfile.TemporaryDirectory() as directory:
+        environ = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": directory}
+        command = [sys.executable, "-c", COMPILING, row.name, head]
+        seconds = [
+            float(subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout)
+            for _ in range(2)
+        ]
+    return {"first": seconds[0], "again": seconds[1]}
 
 
-def environment(compile: bool, turns: int, new: int) -> dict[str, Any]:
-    """What figures depend on; stored figures of another environment are measured again."""
-    return {
-        "torch": torch.__version__,
-        "llama.cpp": version("xllamacpp") if find_spec("xllamacpp") else None,
-        "commit": commit(),
-        "machine": platform.node(),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "compile": compile,
-        "turns": turns,
-        "tokens": new,
-    }
+COMPILING = f"""
+import sys, time, torch, tfkit
+model = tfkit.from_config(*sys.argv[1:]).eval()
+ids = torch.arange(3, {3 + PROMPT})[None]
+began = time.monotonic()
+tfkit.generate(model, ids, max_new_tokens=3, end_id=-1, compile=True)
+print(time.monotonic() - began)
+"""
 
 
-def saved(file: Path, here: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Name → what was stored of a size in this environment, the last of several; nothing where no commit is known.
-
-    A line that was cut short is left out.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    if not (file.exists() and here["commit"]):
-        return found
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            one = json.loads(line)
-        except ValueError:
-            print(f"{file}, line {number} was cut short and is left out", file=sys.stderr)
-            continue
-        if one["here"] == here:
-            found[one["name"]] = one
-    return found
+def compiling_line(row: Row) -> str:
+    """The row of the table of compiling."""
+    first, again = row["found"]["first"], row["found"]["again"]
+    return f"| {row['name'].removesuffix(COMPILING_ROW)} | {first:.0f} | {again:.0f} |"
 
 
-def keep(file: Path, one: dict[str, Any]) -> None:
-    """Append the figures of a size, in a line of their own also where the last one was cut short."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    before = file.read_bytes() if file.exists() else b""
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(one) + "\n")
-
-
-def kept_file(names: list[str], compile: bool) -> Path:
-    """Where sizes are stored unless told otherwise: some sizes, or eager steps alone, do not replace a whole run's."""
-    order = [row.name for row in SIZES if row.name in names]
-    return Path("build") / f"{'-'.join(['bench-tokens', *order, *(['compiled'] if compile else [])])}.jsonl"
-
-
-def timed_size(row: BenchmarkRow, here: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a size, how long they took, and how busy the machine was."""
-    began = time.monotonic()
-    found = measure(row, here["turns"], here["tokens"], here["compile"])
-    load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None  # not on Windows
-    return {"name": row.name, "date": date.today().isoformat(), "here": here, "found": found,
-            "seconds": round(time.monotonic() - began), "load": load}  # fmt: skip
-
-
-def section(kept: list[dict[str, Any]], here: dict[str, Any]) -> str:
+def section(rows: list[Row], compiled: list[Row], here: Row) -> str:
     """The section of docs/benchmarks.md."""
-    took = ", ".join(f"{one['name']} {one['seconds']} s at load {one['load']}" for one in kept)
+    took = ", ".join(f"{one['name']} {one['seconds']} s" for one in [*rows, *compiled])
     llama = f"llama.cpp by xllamacpp {here['llama.cpp']}" if here["llama.cpp"] else "llama.cpp is not installed"
-    dates = " and ".join(sorted({one["date"] for one in kept}))
-    code = f"commit {here['commit'].partition(' ')[0][:12]}" if here["commit"] else "no commit"
-    code += " with changes" if " " in here["commit"] else ""
-    rows = [line for one in kept for line in lines(one["name"], one["found"])]
-    return f"""{HEADING}
+    table = [line for one in rows for line in lines(one["name"], one["found"])]
+    text = f"""{HEADING}
 
-Measured by `make bench-tokens` on {dates}: {code}, torch {here["torch"]}, {llama}, {here["threads"]} threads,
-{here["processor"]}, {here["cores"]} cores. One row, random weights, CPU milliseconds for a token
-after {PROMPT}, the best of {here["turns"]} turns of {here["tokens"]} tokens, in which all lines of a size take part
-one after the other. llama.cpp's Q8_0 rounds activations to int8 too, tfkit's int8 does not. Measuring took {took}.
+Measured by `make bench-tokens` on {told([*rows, *compiled], here)}; {llama}.
+One row, random weights, CPU milliseconds for a token after {PROMPT}, the best of {here["turns"]} turns of
+{here["new"]} tokens, in which all lines of a size take part one after the other. llama.cpp's Q8_0 rounds activations
+to int8 too, tfkit's int8 does not; it takes part where a model has Llama's layout. Measuring took {took}.
 
 {HEAD}
-{chr(10).join(rows)}
+{chr(10).join(table)}
 """
+    if not compiled:
+        return text
+    return f"""{text}
+Until a process has its first tokens of a compiled step in float32, seconds of the clock:
+
+{COMPILING_HEAD}
+{chr(10).join(map(compiling_line, compiled))}
+"""
+
+
+def file_words(options: argparse.Namespace) -> list[str]:
+    """What a run is called by the file of its rows: the sizes that were chosen, and what takes part."""
+    sizes = [row.name for row in SIZES if row.name in options.names]
+    return ["tokens", *sizes, *(word for word in ("compile", "inductor") if getattr(options, word))]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -252,33 +212,28 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--tokens", type=int, default=12, help="tokens of each measurement (default: %(default)s)")
     parser.add_argument("--compile", action="store_true", help="also with compiled steps")
+    parser.add_argument("--inductor", action="store_true", help="also compiled with PyTorch's own products")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the section with these sizes on this page")
-    parser.add_argument(
-        "--kept",
-        type=Path,
-        metavar="FILE",
-        help="store each size here as soon as it is measured; by default under build/, called after the sizes",
-    )
-    parser.add_argument("--resume", action="store_true", help="skip sizes that this code has stored on this machine")
+    add_options(parser)
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in SIZES}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
-    options.kept = options.kept or kept_file(options.names, options.compile)
-    here = environment(options.compile, options.turns, options.tokens)
-    if not options.resume:
-        options.kept.unlink(missing_ok=True)
-    kept = saved(options.kept, here)
-    rows = [row for row in SIZES if not options.names or row.name in options.names]
+    how = {"turns": options.turns, "new": options.tokens, "compile": options.compile, "inductor": options.inductor}
+    here = environment(**{"llama.cpp": installed("xllamacpp")}, **how)
+    sizes = [row for row in SIZES if not options.names or row.name in options.names]
+    kept = KeptRows(options.kept or kept_file(*file_words(options)), here, options.resume)
     print(HEAD, flush=True)
-    for row in rows:
-        if row.name not in kept:
-            kept[row.name] = timed_size(row, here)
-            keep(options.kept, kept[row.name])
-            print(f"  {row.name}: {kept[row.name]['seconds']} s", file=sys.stderr)
-        print("\n".join(lines(row.name, kept[row.name]["found"])), flush=True)
+    rows = []
+    for row in sizes:
+        rows.append(kept.row(row.name, lambda row=row: measure(row, **how)))  # type: ignore[misc]
+        print("\n".join(lines(row.name, rows[-1]["found"])), flush=True)
+    print(f"\n{COMPILING_HEAD}" if options.compile else "", flush=True)
+    compiled = []
+    for row in sizes if options.compile else ():
+        compiled.append(kept.row(row.name + COMPILING_ROW, lambda row=row: compiling(row)))  # type: ignore[misc]
+        print(compiling_line(compiled[-1]), flush=True)
     if options.write:
-        text = section([kept[row.name] for row in rows], here)
-        options.write.write_text(with_section(options.write, text), encoding="utf-8")
+        options.write.write_text(with_section(options.write, section(rows, compiled, here)), encoding="utf-8")
     return 0
 
 

@@ -5,23 +5,26 @@
 Both sides have the same weights, dropout as published, AdamW as one kernel and gradients clipped to a norm of 1, as
 transformers' Trainer has them. tfkit also computes the loss from some rows of logits at a time, as `tfkit.train` does.
 The matrix products of transformers' step are timed alone: a step with the same products cannot take less, so their
-share of transformers' time says how much faster it can become at most.
+share of transformers' time says how much faster it can become at most. Each row is stored as soon as it is measured
+(`bench.kept`).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from bench.models import best_times, floor, pair
+from bench.kept import KeptRows, Row, add_options, environment, kept_file, told
+from bench.models import best_times, floor, pair, with_section
 from bench.rows import PUBLISHED, BenchmarkRow
 from tfkit.nn.onednn import onednn_products
 from tfkit.tools.memory import peak_bytes
@@ -33,6 +36,9 @@ HEAD = (
     "| | tokens | tfkit, ms | transformers, ms | transformers over tfkit | products alone, ms "
     "| transformers over products | tfkit over products | memory |"
 )
+RULE = "|---" * (HEAD.count("|") - 1) + "|"
+HEADING = "## A training step at published sizes"
+ONEDNN_HEADING = f"{HEADING}, by oneDNN"
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class StepTimes:
     tfkit: float
     transformers: float
     products: float
-    memory: tuple[int, int]
+    memory: tuple[int, int] | list[int]  # a list once it was stored
 
     def line(self) -> str:
         """The row of the table."""
@@ -104,7 +110,7 @@ def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int, onednn: bool 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command: prints the table, each row as soon as it is measured, and the load of the machine."""
+    """The command: prints the table, each row as soon as it is measured."""
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m bench.training", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in PUBLISHED)}")
@@ -117,17 +123,49 @@ def main(arguments: list[str] | None = None) -> int:
         help="measurements of each side, of which the best counts (default: %(default)s)",
     )
     parser.add_argument("--onednn", action="store_true", help="products of tfkit by oneDNN")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the section with these rows on this page")
+    add_options(parser)
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in PUBLISHED}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
-    print(f"{HEAD}\n{'|---' * (HEAD.count('|') - 1)}|", flush=True)
-    for row in PUBLISHED:
-        if not options.names or row.name in options.names:
-            for tokens in options.tokens:
-                print(measure(row, tokens, options.rows, options.turns, options.onednn).line(), flush=True)
-    if hasattr(os, "getloadavg"):  # not on Windows
-        print(f"load {os.getloadavg()[1]:.0f}")
+    how = {name: getattr(options, name) for name in ("rows", "turns", "onednn")}
+    kept = KeptRows(options.kept or kept_file(*file_words(options)), environment(**how), options.resume)
+    print(f"{HEAD}\n{RULE}", flush=True)
+    rows = []
+    for size in [row for row in PUBLISHED if not options.names or row.name in options.names]:
+        for tokens in options.tokens:
+            rows.append(kept.row(f"{size.name} {tokens}", partial(figures, size, tokens, options)))
+            print(StepTimes(**rows[-1]["found"]).line(), flush=True)
+    if options.write:
+        options.write.write_text(with_section(options.write, section(rows, kept.here)), encoding="utf-8")
     return 0
+
+
+def figures(size: BenchmarkRow, tokens: int, options: argparse.Namespace) -> dict[str, Any]:
+    """What is stored of a row."""
+    return asdict(measure(size, tokens, options.rows, options.turns, options.onednn))
+
+
+def file_words(options: argparse.Namespace) -> list[str]:
+    """What a run is called by the file of its rows: the sizes that were chosen, and whether by oneDNN."""
+    chosen = [row.name for row in PUBLISHED if row.name in options.names]
+    return ["training", *chosen, *(["onednn"] if options.onednn else [])]
+
+
+def section(rows: list[Row], here: Row) -> str:
+    """The section of docs/benchmarks.md."""
+    texts = "one text" if here["rows"] == 1 else f"{here['rows']} texts"
+    products = "tfkit's products by oneDNN" if here["onednn"] else "products as PyTorch chooses them on both sides"
+    return f"""{ONEDNN_HEADING if here["onednn"] else HEADING}
+
+Measured by `make bench-training` on {told(rows, here)}.
+A step as users of both sides take it: {texts} of so many tokens, published dropout, AdamW as one kernel, gradients
+clipped, tfkit's chunked loss; {products}. CPU milliseconds, the best of {here["turns"]} turns a side.
+
+{HEAD}
+{RULE}
+{chr(10).join(StepTimes(**row["found"]).line() for row in rows)}
+"""
 
 
 if __name__ == "__main__":

@@ -1,17 +1,16 @@
 """The benchmark compares equal work: the two sides agree before they are timed; the floor counts what is multiplied."""
 
-import json
 import platform
 import subprocess
 import sys
 import time
-from datetime import date
+from pathlib import Path
 
 import pytest
 import torch
 
 import tfkit
-from bench import collators, loading, tokens, training, transformer_xl
+from bench import collators, kept, loading, tokens, transformer_xl
 from bench import models as bench
 from tests.models.table import ours
 from tfkit.hub.loading import shapes_only
@@ -135,31 +134,68 @@ def test_memory_counts_what_lives_at_once():
     assert peak_bytes(together) == 12000
 
 
-def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
-    asked = []
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """What was measured, by a benchmark that measures nothing, in a folder of its own."""
+    names = []
 
     def measure(row, device, turns, compiled):
-        asked.append(row.name)
+        names.append((row.name, compiled))
         yield bench.BenchmarkResult(row.name, 256, {"forward": 2.0})
 
+    def line(row):
+        names.append(("loading", row.name))
+        return f"| {row.name} | 1.0 |"
+
     monkeypatch.setattr(bench, "measure", measure)
-    monkeypatch.setattr(loading, "ROWS", ())  # the page measures loading as well, which takes minutes
-    file = tmp_path / "kept.jsonl"
-    assert bench.main(["gpt2", "--kept", str(file)]) == 0
-    assert bench.main(["bert", "gpt2", "--kept", str(file), "--resume", "--write", str(tmp_path / "page.md")]) == 0
-    assert asked == ["gpt2", "bert"]
+    monkeypatch.setattr(loading, "line", line)
+    monkeypatch.setattr(collators, "table", lambda *_: names.append(("collators", False)) or "a table")
+    monkeypatch.setattr(kept, "code", lambda: "0123456789ab")
+    monkeypatch.chdir(tmp_path)
+    return names
+
+
+def test_an_interrupted_run_goes_on(asked, tmp_path, capsys):
+    common = ["--kept", "kept.jsonl", "--resume", "--write", str(tmp_path / "page.md")]
+    assert bench.main(["gpt2", "--kept", "kept.jsonl"]) == 0
+    assert bench.main(["bert", "gpt2", *common]) == 0
+    rows = [("gpt2", False), ("bert", False), ("collators", False)]
+    rows += [("loading", row.name) for row in loading.ROWS]
+    assert asked == rows
     written = (tmp_path / "page.md").read_text()
     assert written.index("| bert | 256 | 2.00") < written.index("| gpt2 | 256 | 2.00")
-    assert bench.main(["gpt2", "--kept", str(file)]) == 0
-    assert asked[2:] == ["gpt2"] and len(bench.saved_results(file)) == 1
+    assert "\na table\n" in written and "| gpt2-xl | 1.0 |" in written and kept.processor() in written
+    assert bench.main(["bert", "gpt2", *common]) == 0
+    assert asked == rows, "nothing again, collators and loading included"
+    assert bench.main(["gpt2", "--kept", "kept.jsonl"]) == 0
+    assert asked[len(rows) :] == [("gpt2", False)] and len(Path("kept.jsonl").read_text().splitlines()) == 1
+
+
+def test_some_rows_do_not_replace_what_is_stored_of_all(asked, capsys):
+    for words in (["gpt2", "bert"], ["gpt2", "--published"], ["gpt2", "t5-base", "--published", "--compile"]):
+        assert bench.main(words) == 0
+    assert asked[2:] == [("gpt2", False), ("gpt2", True), ("t5-base", True)]
+    assert {path.name for path in Path("build").iterdir()} == {
+        "bench-models-bert-gpt2.jsonl", "bench-models-gpt2-published.jsonl",
+        "bench-models-gpt2-t5-base-published-compile.jsonl",
+    }  # fmt: skip
+    for words, said in (
+        (["--published", "--write", "page.md"], "leave out --published"),
+        (["gpt5"], "row is called 'gpt5'"),
+    ):
+        with pytest.raises(SystemExit):
+            bench.main(words)
+        assert said in capsys.readouterr().err
 
 
 def test_each_row_comes_once():
-    for rows in (bench.ROWS, bench.PUBLISHED):
+    for rows in (bench.ROWS, bench.PUBLISHED, tokens.SIZES):
         assert len({row.name for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("row", bench.PUBLISHED, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", {row.name: row for row in [*bench.PUBLISHED, *tokens.SIZES]}.values(), ids=lambda x: x.name
+)
 def test_published_rows_have_the_published_sizes(row):
     import transformers
 
@@ -173,23 +209,6 @@ def test_published_rows_have_the_published_sizes(row):
 
 def transformers_head(row):
     return "masked_lm" if "Masked" in row.model else "seq2seq_lm" if "Conditional" in row.model else "causal_lm"
-
-
-def test_both_sides_are_compiled_and_published_sizes_are_kept_apart(monkeypatch, tmp_path, capsys):
-    asked = []
-
-    def measure(row, device, turns, compiled):
-        asked.append((row.name, compiled))
-        yield bench.BenchmarkResult(row.name, 128, {"forward": 2.0})
-
-    monkeypatch.setattr(bench, "measure", measure)
-    monkeypatch.chdir(tmp_path)
-    assert bench.main(["gpt2", "t5-base", "--published", "--compile"]) == 0
-    assert asked == [("gpt2", True), ("t5-base", True)]
-    assert (tmp_path / "build/bench-published-compiled.jsonl").exists()
-    with pytest.raises(SystemExit):
-        bench.main(["--published", "--write", "page.md"])
-    assert "leave out --published" in capsys.readouterr().err
 
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 40}
@@ -246,136 +265,6 @@ def test_times_of_a_cpu_are_those_of_the_process_also_where_there_is_a_card(monk
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: pytest.fail("a CPU waited for a card"))
     asleep, _ = bench.best_times(lambda: time.sleep(0.2), lambda: None, 1, seconds=0.0)
     assert asleep < 0.1
-
-
-def test_a_step_of_training_is_measured_on_both_sides(monkeypatch):
-    sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 50, "n_positions": 32}
-    row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes)
-    found = training.measure(row, tokens=16, rows=2, turns=2)
-    assert found.tokens == 32 and min(found.tfkit, found.transformers, found.products, *found.memory) > 0
-    line = training.StepTimes("gpt2", 1024, 2.0, 3.0, 1.5, (100, 150)).line()
-    assert line == "| gpt2 | 1,024 | 2,000 | 3,000 | 1.50 | 1,500 | 2.00 | 1.33 | 1.50 |"
-    with pytest.raises(SystemExit):
-        training.main(["gpt5"])
-
-
-def test_a_step_of_training_of_another_model_is_not_timed(monkeypatch):
-    def other(row, directory, device):
-        reference, candidate = bench.pair(row, directory, device)
-        next(candidate.parameters()).data.mul_(1.5)
-        return reference, candidate
-
-    monkeypatch.setattr(training, "pair", other)
-    sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "vocab_size": 50, "n_positions": 32}
-    with pytest.raises(ValueError, match="tiny: the losses are"):
-        training.measure(bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes), 16, 1, 1)
-
-
-def test_a_token_is_measured_against_the_reading_of_what_it_reads():
-    sizes = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 2000, "n_positions": 64}
-    row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes, generates=True)
-    found = tokens.measure(row, turns=2, new=3)
-    dtypes = ("float32", "bfloat16", "int8")
-    reading, own = [f"reading, {dtype}" for dtype in dtypes], [f"tfkit, {dtype}" for dtype in dtypes]
-    assert list(found) == [*reading, "transformers", *own] and all(found[name] > 0 for name in reading)
-    known = {"reading, float32": 2.0, "reading, int8": 0.5, "tfkit, float32": 3.0, "llama.cpp, Q8_0": 1.0}
-    assert tokens.lines("gpt2", known) == [
-        "| gpt2, reading, float32 | 2.0 | 1.00 | 1.00 |", "| gpt2, reading, int8 | 0.5 | 1.00 | 0.25 |",
-        "| gpt2, tfkit, float32 | 3.0 | 1.50 | 1.50 |", "| gpt2, llama.cpp, Q8_0 | 1.0 | 2.00 | 0.50 |",
-    ]  # fmt: skip
-    with pytest.raises(SystemExit):
-        tokens.main(["bert-base-uncased"])
-
-
-@pytest.fixture
-def asked(tmp_path, monkeypatch):
-    """The sizes that were measured, by a benchmark of tokens that measures nothing, in a folder of its own."""
-    names = []
-
-    def figures(row, turns, new, compile=False):
-        names.append(row.name)
-        return {"reading, float32": 2.0, "tfkit, float32": 3.0}
-
-    monkeypatch.setattr(tokens, "measure", figures)
-    monkeypatch.setattr(tokens, "commit", lambda: "0123456789abcdef")
-    monkeypatch.chdir(tmp_path)
-    return names
-
-
-def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(asked, tmp_path, capsys):
-    file, kept = tmp_path / "benchmarks.md", tmp_path / "kept.jsonl"
-    file.write_text(f"# Benchmarks\n\nText.\n\n{tokens.HEADING}\n\nold\n\n## Loading\n\nkept\n", encoding="utf-8")
-    common = ["--kept", str(kept), "--write", str(file)]
-    assert tokens.main(["smollm2-135m", *common]) == 0 == tokens.main(["smollm2-135m", "gpt2", "--resume", *common])
-    assert asked == ["smollm2-135m", "gpt2"]
-    page = file.read_text(encoding="utf-8")
-    assert "| smollm2-135m, tfkit, float32 | 3.0 | 1.50 | 1.50 |" in page and "| gpt2, tfkit, float32 |" in page
-    assert page.startswith("# Benchmarks\n\nText.\n") and page.endswith("## Loading\n\nkept\n") and "old" not in page
-    tokens.main(["gpt2", "--tokens", "5", "--resume", *common])  # other figures than those that are stored
-    assert asked == ["smollm2-135m", "gpt2", "gpt2"] and "smollm2" not in file.read_text(encoding="utf-8")
-    assert f"on {date.today()}: commit 0123456789ab, torch" in page and tokens.processor() in page
-    capsys.readouterr()
-
-
-def test_some_sizes_do_not_replace_what_is_stored_of_all(asked, tmp_path, capsys):
-    tokens.main(["--compile"])
-    whole = (tmp_path / "build/bench-tokens-compiled.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line)["name"] for line in whole.splitlines()] == [row.name for row in tokens.SIZES]
-    tokens.main(["gpt2", "smollm2-135m", "--compile"])
-    tokens.main([])
-    assert {path.name for path in (tmp_path / "build").iterdir()} == {
-        "bench-tokens-compiled.jsonl", "bench-tokens-smollm2-135m-gpt2-compiled.jsonl", "bench-tokens.jsonl",
-    }  # fmt: skip
-    assert (tmp_path / "build/bench-tokens-compiled.jsonl").read_text(encoding="utf-8") == whole
-    capsys.readouterr()
-
-
-def test_a_size_whose_line_was_cut_short_is_measured_again(asked, tmp_path, capsys):
-    kept = tmp_path / "kept.jsonl"
-    words = ["smollm2-135m", "gpt2", "--kept", str(kept), "--resume"]
-    tokens.main(words)
-    kept.write_text(kept.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    tokens.main(words)
-    assert asked == ["smollm2-135m", "gpt2", "gpt2"] and f"{kept}, line 2 was cut short" in capsys.readouterr().err
-    tokens.main(words)
-    assert len(asked) == 3, "the line after the one that was cut short is read"
-    capsys.readouterr()
-
-
-@pytest.mark.parametrize(("name", "other"), [
-    ("tokens.commit", "another"), ("tokens.commit", ""), ("platform.node", "elsewhere"), ("tokens.processor", "faster"),
-])  # fmt: skip
-def test_figures_of_other_code_or_another_machine_are_not_taken(name, other, asked, monkeypatch, capsys):
-    words = ["gpt2", "--resume"]
-    tokens.main(words)
-    tokens.main(words)
-    assert asked == ["gpt2"]
-    monkeypatch.setattr(f"bench.{name}" if name.startswith("tokens") else name, lambda: other)
-    tokens.main(words)
-    assert asked == ["gpt2", "gpt2"]
-    capsys.readouterr()
-
-
-def test_a_commit_is_told_with_what_has_changed_since(tmp_path):
-    def git(*words):
-        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-        subprocess.run(["git", "-C", tmp_path, *who, *words], check=True, capture_output=True)
-
-    assert tokens.commit(tmp_path) == ""
-    (tmp_path / "tfkit").mkdir()
-    for name in ("tfkit/a.py", "page.md"):
-        (tmp_path / name).write_text("1\n", encoding="utf-8")
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "one")
-    clean = tokens.commit(tmp_path)
-    (tmp_path / "page.md").write_text("2\n", encoding="utf-8")
-    assert len(clean) == 40 and tokens.commit(tmp_path) == clean
-    found = set()
-    for text in ("2\n", "3\n"):
-        (tmp_path / "tfkit/a.py").write_text(text, encoding="utf-8")
-        found.add(tokens.commit(tmp_path))
-    assert len(found) == 2 and all(one.startswith(f"{clean} and changes ") for one in found)
 
 
 def test_a_section_that_a_page_has_not_is_put_at_its_end(tmp_path):
