@@ -238,7 +238,11 @@ def run_doctor(setup: Setup) -> Values:
 
 
 MOST_PROCESSES = 8  # each holds a CUDA context, and so does its box
-LAWS = ("tests/models/test_devices.py", "tests/train/test_throughput.py")
+LAWS = ("tests/models/test_devices.py", "tests/train/test_throughput.py", "tests/models/test_flex_attention.py")
+KERNELS = (
+    "tests/nn/test_triton_single_row.py", "tests/decode/test_single_row.py", "tests/decode/test_cuda_graph.py",
+    "tests/nn/test_triton_flash.py", "tests/nn/test_flex.py", "tests/nn/test_experts_in_groups.py",
+)  # fmt: skip
 
 
 def contact(setup: Setup) -> list[BenchmarkCase]:
@@ -269,6 +273,7 @@ def contact(setup: Setup) -> list[BenchmarkCase]:
             partial(run_tests, LAWS, ("-m", "gpu")),
             limit=480.0,
         ),
+        BenchmarkCase("kernels and CUDA graphs on the card", partial(run_tests, KERNELS, ("-m", "gpu"))),
     ]
 
 

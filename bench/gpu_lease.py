@@ -1,8 +1,8 @@
 """`make gpu LEASE=14`: what one card can show in a quarter of an hour, the most wanted first.
 
-The cases of all parts are one list: what the card reaches, laws and boxes, LLaMA's training and decoding, then whatever
-has no figure on the page yet. A row has 40 seconds and a figure 15, so that no row holds up the others; a row whose
-seconds are known, from the page or from an earlier try, has half as many again as it took, and so has each of its
+The cases of all parts are one list: what the card reaches, laws, boxes and kernels, LLaMA's training and decoding, then
+whatever has no figure on the page yet. A row has 40 seconds and a figure 15, so that no row holds up the others; a row
+whose seconds are known, from the page or from an earlier try, has half as many again as it took, and so has each of its
 figures; the tests have two minutes. What does not fit, or is not done in its time, is left for the next lease, which
 goes on where this one ended. The last half minute is for a profile of the slowest training step, and OUT/results.json
 has all figures.
@@ -21,13 +21,12 @@ from typing import Any
 from bench import gpu_cases
 from bench.gpu_cases import BenchmarkCase, PublishedSize, Setup
 
+TESTS = ("laws of models on the card", "answers in boxes", "kernels and CUDA graphs on the card")
 PRIORITY = (
-    "the card", "copy", "product of 8,192 x 8,192, bf16", "laws of models on the card", "answers in boxes",
-    "llama-3.2-1b, 2,048 tokens", "llama-3.2-1b, 1 row", "gpt2-xl, 1 row", "gpt2-xl, 1 row, kernels",
-    "bart-large, 1 row", "gpt2-medium, 1,024 tokens", "bert-large-uncased, 512 tokens", "t5-large, 512 tokens",
-    "xlnet-large-cased, 512 tokens",
+    "the card", "copy", "product of 8,192 x 8,192, bf16", *TESTS, "llama-3.2-1b, 2,048 tokens", "llama-3.2-1b, 1 row",
+    "gpt2-xl, 1 row", "gpt2-xl, 1 row, kernels", "bart-large, 1 row", "gpt2-medium, 1,024 tokens",
+    "bert-large-uncased, 512 tokens", "t5-large, 512 tokens", "xlnet-large-cased, 512 tokens",
 )  # fmt: skip
-TESTS = ("laws of models on the card", "answers in boxes")
 ROW, TEST, FIGURE, PROFILE = 40.0, 120.0, 15.0, 30.0  # seconds
 MARGIN = 1.5  # times the seconds that a row is known to take
 SLOWEST = "slowest step, kernels"

@@ -222,6 +222,15 @@ def test_the_page_lists_every_case_and_says_what_was_not_measured(tmp_path):
         assert all(f"| {case.name} |" in text for case in part.cases(Setup("cuda", tiny=False)))
 
 
+def test_a_page_is_not_written_from_nothing(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("figures", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        gpu.main(["--out", str(tmp_path / "gpu"), "--page", str(page)])
+    assert "has no results, and the page would lose its figures" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "figures"
+
+
 # -- a lease ----------------------------------------------------------------------------------------------------------
 def parts_of(monkeypatch, **cases):
     """Every part has these cases, by its name: {name: what it does}; the names of those that ran."""
@@ -307,6 +316,12 @@ def test_boxes_on_a_card_judge_a_right_and_a_wrong_answer_of_every_exercise():
     done = subprocess.run([sys.executable, "-m", "pytest", *command], cwd=ROOT, capture_output=True, text=True)
     asked = set(re.findall(r"in_a_box_on_the_card\[(.+)-(right|wrong)\]", done.stdout))
     assert asked == {(exercise.id, kind) for exercise in registry.exercises() for kind in ("right", "wrong")}, done
+
+
+def test_each_file_with_tests_for_a_card_is_asked():
+    files = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("test_*.py")
+             if "\n@pytest.mark.gpu\n" in file.read_text(encoding="utf-8")}  # fmt: skip
+    assert files == {*gpu_cases.LAWS, *gpu_cases.KERNELS, *gpu_cases.ANSWERS}
 
 
 def test_every_wanted_case_exists():

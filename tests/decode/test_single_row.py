@@ -231,13 +231,13 @@ def interpreted(code):
 
 
 def test_steps_as_on_a_card_give_the_ids_of_eager_decoding():
-    pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
+    pytest.importorskip("triton", reason="triton is not installed: `make test-kernels` brings it (1 GB)")
     done = interpreted(AS_ON_A_CARD)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_a_product_takes_over_nothing_that_follows_a_write_in_place():
-    pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
+    pytest.importorskip("triton", reason="triton is not installed: `make test-kernels` brings it (1 GB)")
     done = interpreted(WRITTEN_TO)
     assert done.returncode == 0, done.stderr[-2000:]
 

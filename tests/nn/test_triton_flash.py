@@ -10,7 +10,7 @@ import sys
 import pytest
 import torch
 
-pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
+pytest.importorskip("triton", reason="triton is not installed: `make test-kernels` brings it (1 GB)")
 
 COMPARE = """
 import torch
@@ -47,6 +47,7 @@ def test_the_interpreter_asked_for_too_late_is_said():
     assert "set the environment variable TRITON_INTERPRET=1" in done.stderr
 
 
+@pytest.mark.gpu
 def test_the_kernel_is_the_attention_in_blocks():
     asked = dict(os.environ) if torch.cuda.is_available() else {**os.environ, "TRITON_INTERPRET": "1"}
     done = subprocess.run([sys.executable, "-c", COMPARE], env=asked, capture_output=True, text=True, check=False)

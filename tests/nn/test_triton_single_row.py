@@ -11,7 +11,7 @@ import sys
 import pytest
 import torch
 
-pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
+pytest.importorskip("triton", reason="triton is not installed: `make test-kernels` brings it (1 GB)")
 
 PRELUDE = """
 import torch, torch.nn.functional as F
@@ -148,6 +148,7 @@ assert device == "cuda" or triton_single_row.has_shared_memory_for(q, q)
 """
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("code", [PRODUCT, ATTENTION, FITS], ids=["product", "attention", "fits"])
 def test_the_kernels_give_what_torch_gives_where_they_fit(code):
     asked = dict(os.environ) if torch.cuda.is_available() else {**os.environ, "TRITON_INTERPRET": "1"}
