@@ -8,7 +8,6 @@ sandbox), Otter (the same asserts in its test files, no container), `nbgrader au
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import resource
@@ -33,6 +32,7 @@ from rich.console import Console
 
 from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
+from bench.kept import MEASURED, KeptRows, add_options, environment, kept_file
 from course import exercises, truth
 from course.build import build
 from course.mock_class import HEADS, STUDENTS, MockStudent, check_cell, hand_in
@@ -40,6 +40,7 @@ from course.release import COURSE
 from course.truth import WrongGrade
 
 UNIT = HEADS
+GRADING = (*MEASURED, "autograder", "course")  # the folders whose code is measured
 STOCK = """c = get_config()
 c.CourseDirectory.course_id = "stock"
 c.Execute.timeout = 600
@@ -386,9 +387,8 @@ def _turns(processes: int, seconds: float) -> int:
     return sum(int(process.communicate("go\n")[0]) for process in running)
 
 
-def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
-    """Every row; rows of an interrupted run are read from `file`, the others are written to it."""
-    kept = {timing.name: timing for timing in read(file)}
+def measure_rows(bench: Bench, share: int, kept: KeptRows) -> list[BenchTiming]:
+    """Every row; those of an interrupted run are not measured again."""
     contestants: dict[str, Callable[[str], BenchTiming]] = {
         "stock `nbgrader autograde`": lambda name: bench.nbgrader(name, bench.stock, share),
         "`otter run`": lambda name: bench.otter(name, share),
@@ -396,21 +396,8 @@ def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
         grade_row_name(1): lambda name: bench.grade(1),
         grade_row_name(2): lambda name: bench.grade(2),
     }
-    timings = []
-    for name, run in contestants.items():
-        timing = kept.get(name) or run(name)
-        timings.append(timing)
-        if name not in kept:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(asdict(timing)) + "\n")
-    return timings
-
-
-def read(file: Path) -> list[BenchTiming]:
-    """The stored rows; none without a file."""
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return [BenchTiming(**raw | {"memory": tuple(raw["memory"])}) for raw in map(json.loads, lines)]
+    rows = [kept.row(name, lambda name=name, run=run: asdict(run(name))) for name, run in contestants.items()]  # type: ignore[misc]
+    return [BenchTiming(**row["found"] | {"memory": tuple(row["found"]["memory"])}) for row in rows]
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -501,22 +488,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--share", type=int, default=6, metavar="N",
                         help="grade only every N-th submission with stock nbgrader (default: %(default)s)")  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page to this file")
-    parser.add_argument(
-        "--kept",
-        type=Path,
-        metavar="FILE",
-        default=Path("build/bench-grading.jsonl"),
-        help="store each row here as soon as it is measured (default: %(default)s)",
-    )
-    parser.add_argument("--resume", action="store_true", help="skip the rows that are stored already")
+    add_options(parser)
     options = parser.parse_args(arguments)
-    if not options.resume:
-        options.kept.unlink(missing_ok=True)
+    here = environment(GRADING, submissions=options.submissions, share=options.share)
+    kept = KeptRows(options.kept or kept_file("grading"), here, options.resume)
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         bench = Bench(Path(folder), options.submissions, Console(highlight=False))
         bench.prepare()
         try:
-            timings = measure_rows(bench, options.share, options.kept)
+            timings = measure_rows(bench, options.share, kept)
         except WrongGrade as error:
             parser.exit(1, f"bench.grading: {error}\n")
         text = page(timings, bench.split(), floor(), ceiling())

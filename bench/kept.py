@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 ROOT = Path(__file__).parents[1]
-MEASURED = ("tfkit", "bench")  # the folders whose code is measured, or measures
+MEASURED = ("tfkit", "bench")  # the folders whose code is measured, or measures, unless a benchmark names others
 Row = dict[str, Any]
 
 
@@ -36,17 +36,17 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def commit(folder: Path = ROOT) -> str:
-    """The commit of a checkout in twelve digits, and whether the code that is measured has changed since. Empty outside
-    of one."""
-    head = git(folder, "rev-parse", "HEAD").strip()[:12]
-    return f"{head} with changes" if head and git(folder, "diff", "HEAD", "--", *MEASURED) else head
+def commit(folders: Sequence[str], root: Path = ROOT) -> str:
+    """The commit of a checkout in twelve digits, and whether something in these folders has changed since. Empty
+    outside of one."""
+    head = git(root, "rev-parse", "HEAD").strip()[:12]
+    return f"{head} with changes" if head and git(root, "diff", "HEAD", "--", *folders) else head
 
 
-def code(folder: Path = ROOT) -> str:
-    """A hash of the code that is measured, the same for all commits that have it. Empty outside of a checkout."""
-    trees = git(folder, "ls-tree", "HEAD", "--", *MEASURED)
-    changes = git(folder, "diff", "HEAD", "--", *MEASURED)
+def code(folders: Sequence[str], root: Path = ROOT) -> str:
+    """A hash of what is in these folders, the same for all commits that have it. Empty outside of a checkout."""
+    trees = git(root, "ls-tree", "HEAD", "--", *folders)
+    changes = git(root, "diff", "HEAD", "--", *folders)
     return hashlib.sha256(f"{trees}{changes}".encode()).hexdigest()[:12] if trees else ""
 
 
@@ -66,10 +66,11 @@ def installed(package: str) -> str | None:
         return None
 
 
-def environment(**settings: Any) -> Row:
-    """What figures depend on: the code, versions, the machine, and the benchmark's own settings."""
+def environment(folders: Sequence[str] = MEASURED, **settings: Any) -> Row:
+    """What figures depend on: the code in these folders, versions, the machine, and the benchmark's own settings."""
     return {
-        "code": code(),
+        "folders": list(folders),
+        "code": code(folders),
         "torch": torch.__version__,
         "transformers": installed("transformers"),
         "machine": platform.node(),
@@ -125,7 +126,7 @@ def keep(file: Path, one: Row) -> None:
 
 def measured(name: str, here: Row, measure: Callable[[], Any]) -> Row:
     """A row: what `measure` found, when, how long it took, and how busy the machine was."""
-    began, told = time.monotonic(), commit()
+    began, told = time.monotonic(), commit(here["folders"])
     found = measure()
     load = round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None  # not on Windows
     return {"name": name, "date": date.today().isoformat(), "commit": told, "here": here, "found": found,

@@ -171,7 +171,7 @@ def compiling_line(row: Row) -> str:
 def section(rows: list[Row], compiled: list[Row], here: Row) -> str:
     """The section of docs/benchmarks.md."""
     took = ", ".join(f"{one['name']} {one['seconds']} s" for one in [*rows, *compiled])
-    llama = f"llama.cpp by xllamacpp {here['llama.cpp']}" if here["llama.cpp"] else "llama.cpp is not installed"
+    llama = f"llama.cpp by xllamacpp {here['xllamacpp']}" if here["xllamacpp"] else "llama.cpp is not installed"
     table = [line for one in rows for line in lines(one["name"], one["found"])]
     text = f"""{HEADING}
 
@@ -219,7 +219,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(options.names) - {row.name for row in SIZES}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
     how = {"turns": options.turns, "new": options.tokens, "compile": options.compile, "inductor": options.inductor}
-    here = environment(**{"llama.cpp": installed("xllamacpp")}, **how)
+    here = environment(xllamacpp=installed("xllamacpp"), **how)
     sizes = [row for row in SIZES if not options.names or row.name in options.names]
     kept = KeptRows(options.kept or kept_file(*file_words(options)), here, options.resume)
     print(HEAD, flush=True)

@@ -7,7 +7,8 @@ import pytest
 from autograder.grade import run, verdict
 from autograder.sandbox.client import SandboxClient
 from bench import grading as bench
-from bench.grading import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
+from bench.grading import GRADING, PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
+from bench.kept import KeptRows, environment
 from course import exercises
 
 
@@ -58,12 +59,13 @@ class Counted:
 
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path):
-    bench, file = Counted(), tmp_path / "build" / "kept.jsonl"
+    bench, here = Counted(), environment(GRADING, share=6) | {"code": "0123456789ab"}
+    again = lambda: measure_rows(bench, 6, KeptRows(tmp_path / "build" / "kept.jsonl", here, resume=True))
     with pytest.raises(Stopped):
-        measure_rows(bench, 6, file)
-    first = measure_rows(bench, 6, file)
+        again()
+    first = again()
     assert bench.ran == ["stock", "otter", "course", 1, 1, 2]
-    assert measure_rows(bench, 6, file) == first and len(bench.ran) == 6 and len(first) == 5
+    assert again() == first and len(bench.ran) == 6 and len(first) == 5
     assert first[3].memory == (90.5, 91.0)
 
 

@@ -11,8 +11,8 @@ from bench import kept
 def asked(tmp_path, monkeypatch):
     """A function that asks for rows, each measured as its length, and the names of those that were measured."""
     names = []
-    monkeypatch.setattr(kept, "code", lambda: "0123456789ab")
-    monkeypatch.setattr(kept, "commit", lambda: "c0ffee")
+    monkeypatch.setattr(kept, "code", lambda folders: "0123456789ab")
+    monkeypatch.setattr(kept, "commit", lambda folders: "c0ffee")
     file = tmp_path / "build/rows.jsonl"
 
     def ask(*rows, resume=True, **settings):
@@ -51,7 +51,7 @@ def test_figures_of_other_code_or_another_machine_are_not_taken(name, other, ask
     asked("a", turns=2)
     assert asked.names == ["a"]
     asked("a", turns=3)
-    monkeypatch.setattr(name, lambda: other)
+    monkeypatch.setattr(name, lambda *folders: other)
     asked("a", turns=3)
     assert asked.names == ["a"] * 3
 
@@ -70,20 +70,20 @@ def test_the_code_is_the_same_in_all_commits_that_have_it(tmp_path):
 
     def change(name, text):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        return kept.commit(tmp_path), kept.code(tmp_path)
+        return kept.commit(kept.MEASURED, tmp_path), kept.code(kept.MEASURED, tmp_path)
 
-    assert kept.commit(tmp_path) == kept.code(tmp_path) == ""
+    assert kept.commit(kept.MEASURED, tmp_path) == kept.code(kept.MEASURED, tmp_path) == ""
     (tmp_path / "tfkit").mkdir()
     git("init")
     for name in ("tfkit/a.py", "page.md"):
         change(name, "1\n")
     git("add", ".")
     git("commit", "-m", "one")
-    first, code = kept.commit(tmp_path), kept.code(tmp_path)
+    first, code = kept.commit(kept.MEASURED, tmp_path), kept.code(kept.MEASURED, tmp_path)
     assert len(first) == 12 and change("page.md", "2\n") == (first, code)
     git("commit", "-am", "a page")
-    later = kept.commit(tmp_path)
-    assert later != first and kept.code(tmp_path) == code
+    later = kept.commit(kept.MEASURED, tmp_path)
+    assert later != first and kept.code(kept.MEASURED, tmp_path) == code
     changed = [change("tfkit/a.py", text) for text in ("2\n", "3\n")]
     assert [told for told, _ in changed] == [f"{later} with changes"] * 2
     assert len({code, *(found for _, found in changed)}) == 3

@@ -150,7 +150,7 @@ def asked(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "measure", measure)
     monkeypatch.setattr(loading, "line", line)
     monkeypatch.setattr(collators, "table", lambda *_: names.append(("collators", False)) or "a table")
-    monkeypatch.setattr(kept, "code", lambda: "0123456789ab")
+    monkeypatch.setattr(kept, "code", lambda folders: "0123456789ab")
     monkeypatch.chdir(tmp_path)
     return names
 

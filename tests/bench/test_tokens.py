@@ -39,7 +39,7 @@ def asked(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tokens, "measure", figures)
     monkeypatch.setattr(tokens, "compiling", lambda row: names.append(f"{row.name}!") or {"first": 50.2, "again": 9.8})
-    monkeypatch.setattr(kept, "code", lambda: "0123456789ab")
+    monkeypatch.setattr(kept, "code", lambda folders: "0123456789ab")
     monkeypatch.chdir(tmp_path)
     return names
 

@@ -39,7 +39,7 @@ def test_rows_are_stored_and_written(monkeypatch, tmp_path, capsys):
         return training.StepTimes(row.name, tokens, 2.0, 3.0, 1.5, (100, 150))
 
     monkeypatch.setattr(training, "measure", measure)
-    monkeypatch.setattr(kept, "code", lambda: "0123456789ab")
+    monkeypatch.setattr(kept, "code", lambda folders: "0123456789ab")
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.md"
     words = ["bert-base-uncased", "--write", str(page), "--resume"]
