@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -85,6 +85,16 @@ test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of
 $(STAMP)/kernels: pyproject.toml $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt $$($(BIN)/python tools/requirements.py kernels)
 	@touch $@
+
+# the same beside the environment, where other tests may be running; not a second time where the environment has it
+$(STAMP)/triton: pyproject.toml $(STAMP)/packages
+	@rm -rf $@ && mkdir $@
+	@$(BIN)/python -c "import triton" 2>/dev/null || { echo "» fetching triton" && $(BIN)/pip install -q --no-deps --target $@ -c constraints.txt \
+	  $$($(BIN)/python tools/requirements.py kernels); }
+
+test-kernels: setup $(STAMP)/triton  ## Triton's kernels against torch, by its interpreter, and compiled for one of four cards
+	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/triton $(BIN)/python -m pytest -q \
+	  tests/nn/test_triton_flash.py tests/nn/test_triton_single_row.py tests/decode/test_single_row.py
 
 nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels  ## every case of every test, the wheel on Python 3.13 too, then the site (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \

@@ -38,3 +38,16 @@ def test_a_night_has_triton_and_what_runs_by_day_has_not():
     command = [sys.executable, "tools/requirements.py", "kernels"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "triton>=" in printed
+
+
+def test_kernels_are_tested_by_day_beside_the_environment():
+    """In the environment triton would appear in the middle of other tests."""
+    printed = commands("test-kernels").replace("\\\n", " ").splitlines()
+    (install,) = [line for line in printed if "requirements.py kernels" in line]
+    (run,) = [line for line in printed if "-m pytest" in line]
+    assert "--target .make/triton" in install and f"PYTHONPATH={ROOT}/.make/triton" in run
+    need = re.compile(r'^\s*pytest.importorskip\("triton"', re.M)
+    tests = [*(ROOT / "tests/nn").glob("*.py"), *(ROOT / "tests/decode").glob("*.py")]
+    files = {str(file.relative_to(ROOT)) for file in tests if need.search(file.read_text(encoding="utf-8"))}
+    assert files == set(re.findall(r"tests/\S+[.]py", run))
+    assert " test-kernels " in (ROOT / ".ci/run").read_text(encoding="utf-8")
