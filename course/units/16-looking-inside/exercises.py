@@ -13,9 +13,8 @@ EXERCISES = [
         contracts=[
             Contract(
                 "batch_first",
-                "`states` are `[B,N,L,E]` and the result is `[B,N,L,V]`: the batch comes first, the layers second.",
+                "The result is `[B,N,L,V]`: the batch comes first, the layers second. `states` are `[N,B,L,E]`.",
                 result=exchange_axes(0, 1),
-                arguments=(("states", exchange_axes(0, 1)),),
             )
         ],
     ),
