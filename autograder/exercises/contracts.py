@@ -112,6 +112,11 @@ def without_adapter(text: str) -> str:
     return text.partition(f"\n\n\n{HEAD}")[0].rstrip() + "\n" if HEAD in text else text
 
 
+def parameter_names(exercise: Exercise) -> dict[str, tuple[str, ...]]:
+    """Symbol -> the names of its parameters, in their order; those of a class are its forward's."""
+    return {symbol: tuple(one.name for one in parameters) for symbol, parameters in _signatures(exercise)}
+
+
 @dataclass(frozen=True)
 class _Parameter:
     name: str

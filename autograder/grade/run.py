@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.api import Exercise, Limits, Remark, Verdict
 from autograder.checks import device as devices
+from autograder.checks.contract import has_form
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
@@ -50,6 +51,10 @@ LONGEST_ANSWER = 20_000  # characters of code in which known edits are looked fo
 COURSE_FORM = (
     "What is said and shown here is about your code in the form of the lesson's text, into which a cell below it turns "
     "it. Your contract: {contract}"
+)
+OTHER_FORM = (
+    "Your code is not in the form of your contract: without the cell below it, which turns it into the form of the "
+    "lesson's text, it gives other values. Your contract: {contract}"
 )
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
@@ -201,6 +206,25 @@ class Grader:
             attempt.missing = f"after your cells: {error}"
         if not attempt.missing:
             self._examine(attempt, student, exercise, checks, verdict)
+            ordinary = not any(finding.failed for finding in attempt.findings if finding.check.core)
+            if ordinary and exercise.contract and not self._has_form(attempt, exercise, verdict, override):
+                told = translate_text(exercise.contract.sentence, exercise.folder)
+                attempt.missing = say(OTHER_FORM, contract=told)
+
+    def _has_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
+        """Whether what was examined has the contract's form by itself: it is asked again in a box without the adapter,
+        which the cells beside it could skip or deceive."""
+        with SandboxClient(self.backend, self.limits) as student:
+            if verdict.device != "cpu":
+                student.start_device(verdict.device)
+            self._run_cells(student, contracts.with_contract(exercise, ""))
+            try:
+                if override:
+                    student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
+            except StudentError:  # the cells ended this box, and not the one with the adapter
+                return False
+            (subject,) = _on_device(verdict.device, student)
+            return has_form(exercise, attempt.findings, reference_of(exercise), subject)
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))
@@ -336,6 +360,9 @@ class Grader:
             attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
             logging.getLogger(__name__).warning("no distance could be measured for %s", exercise.id, exc_info=True)
+        by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
+        if exercise.contract and by_behaviour and not self._has_form(attempt, exercise, verdict, override):
+            attempt.distance = None  # only in another form is it near to a right answer
 
     def _answer_of(self, exercise: Exercise) -> dict[str, str]:
         """id -> source of the cells that may hold the answer: the exercise's, then others as far as there is room."""

@@ -1,0 +1,95 @@
+"""An answer under another contract counts only in that contract's form, whatever it does to the adapter beside it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.contract import ContractSubject, has_form
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import collect_answers, questions
+from autograder.checks.reference import reference_of
+from autograder.exercises import contracts, registry
+from autograder.exercises.answers import answers
+from autograder.grade.run import grade_source
+from autograder.sandbox import choose
+from autograder.sandbox.client import StudentError
+
+ALL = [
+    contracts.full_id(contracts.with_contract(one, its.name)) for one in registry.exercises() for its in one.contracts
+]
+CAUSAL = registry.find("masks.causal@hidden")
+COURSE = "import torch\ndef causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()\n"
+SKIPS = "causal_mask.yours = None\n"
+ATTACKS = {
+    "says that it was turned already": SKIPS,
+    "replaces what asks for that": "hasattr = lambda *_: True\n",
+    "returns what denies to be turned": """
+class Same(torch.Tensor):
+    def __invert__(self):
+        return self
+def causal_mask(length, course=causal_mask):
+    return course(length).as_subclass(Same)
+""",
+    "comes back in a thread": """
+import threading, time
+def again(names=globals(), course=causal_mask):
+    for _ in range(400):
+        time.sleep(0.01)
+        names["causal_mask"] = course
+threading.Thread(target=again, daemon=True).start()
+""",
+    "returns what cannot be turned, and loses a check for it": """
+def causal_mask(length, course=causal_mask):
+    return course(length).float()
+""",
+}  # fmt: skip
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("name", ALL)
+def test_right_answers_have_the_form_and_those_in_the_courses_have_not(name):
+    exercise = registry.find(name)
+    reference = reference_of(exercise)
+    asked = list(questions(registry.check_function(exercise)(), reference, f"0/{exercise.id}"))
+    findings = collect_answers(asked, reference)
+    for one in answers(exercise, "right"):
+        own = LocalSubject.from_source(contracts.without_adapter(one.read_text()), one.name)
+        assert has_form(exercise, findings, reference, own), one.stem
+    course = answers(contracts.with_contract(exercise, ""), "right")[0]
+    assert not has_form(exercise, findings, reference, LocalSubject.from_source(course.read_text(), course.name))
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_courses_form_earns_nothing_whatever_it_does_to_the_adapter(attack):
+    found = grade_source(CAUSAL, COURSE + ATTACKS[attack], backend=choose(), device="cpu", explain=False)
+    assert (found.status, found.score) == ("failed", 0.0)
+    assert "not in the form of your contract" in found.reason and CAUSAL.contract.sentence in found.reason
+
+
+def test_a_mistake_is_near_to_a_right_answer_only_in_the_contracts_form():
+    own, course = COURSE.replace("torch.ones", "~torch.ones").replace("tril()", "tril(-1)"), COURSE + SKIPS
+    found = grade_source(CAUSAL, own, backend=choose(), device="cpu")
+    assert (found.score, found.misconception) == (0.7, "own_position_hidden")
+    found = grade_source(CAUSAL, course.replace("tril()", "tril(-1)"), backend=choose(), device="cpu")
+    assert (found.score, found.distance) == (0.0, None)
+
+
+def test_values_are_changed_outside_and_objects_of_any_kind_are_asked():
+    heads = registry.find("attention.multi_head@hidden")
+    right = answers(heads, "right")[0]
+    asked = ContractSubject(LocalSubject.from_source(contracts.without_adapter(right.read_text()), right.name), heads)
+    made = asked.build_loaded("MultiHeadAttention", (8, 2), None)
+    x, mask = torch.randn(1, 3, 8), torch.ones(1, 1, 3, 3, dtype=torch.bool).tril()
+    course = reference_of(heads).build_loaded("MultiHeadAttention", (8, 2), None)
+    course.load(made.handle.module.state_dict())
+    for given, wanted in zip(made(x, x, x, mask), course(x, x, x, mask), strict=True):
+        assert torch.allclose(given, wanted, atol=1e-6)
+
+
+def test_a_value_without_another_form_is_refused_or_left_as_it_is():
+    subject = LocalSubject.from_source(COURSE.replace("dtype=torch.bool", ""))
+    with pytest.raises(StudentError, match="TypeError"):
+        ContractSubject(subject, CAUSAL).call("causal_mask", 2)
+    left = ContractSubject(subject, CAUSAL, strict=False).call("causal_mask", 2)
+    assert torch.equal(left, torch.ones(2, 2).tril())
