@@ -35,6 +35,7 @@ ATTACKERS = [  # what takes time, memory, processes or the channel; none needs t
     "kernel-stack-overflowed",
 ]  # fmt: skip
 SIGNS = "✓✗?○"  # that begin the line of a submission
+FLAT = 1.1, 30.0  # times the grader's memory without attackers, and MB beside it, that count as flat
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,23 @@ def report(students: AttackedClass, before: ClassRun, after: ClassRun) -> list[s
         f"without attackers {before.seconds:.0f} s, with them {after.seconds:.0f} s "
         f"({after.seconds / before.seconds:.2f} times)",
         f"memory of the grader at most {before.memory_mb:.0f} MB, with attackers {after.memory_mb:.0f} MB",
+        f"load of the machine in the last 15 minutes: {os.getloadavg()[2]:.1f}, of {os.cpu_count()} processors",
         *(line for name in students.attackers for line in after.lines_of(name)),
     ]  # fmt: skip
 
 
+def faults(students: AttackedClass, before: ClassRun, after: ClassRun) -> list[str]:
+    """What attackers cost the others or the grader, apart from time, which depends on who else uses the machine."""
+    most = FLAT[0] * before.memory_mb + FLAT[1]
+    grown = [f"the grader held {after.memory_mb:.0f} MB"] if after.memory_mb > most else []
+    counts = ((name, len(after.lines_of(name))) for name in students.attackers)
+    lines = [f"{name}: {count} lines of the grader" for name, count in counts if count != 1]
+    return [*students.wrong_grades(), *students.paid(), *grown, *lines]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 if a grade of an honest student is wrong, or an attacker was paid."""
+    """1 if there is a fault: a grade of an honest student is wrong, an attacker was paid or has not one line, or the
+    grader's memory grew."""
     parser: argparse.ArgumentParser = make_parser("bench.attackers", __doc__)
     parser.add_argument("--students", type=int, default=180, help="honest students (default: %(default)s)")
     parser.add_argument("--attackers", type=int, default=20, help="attackers besides (default: %(default)s)")
@@ -141,7 +153,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         students.attack(options.attackers)
         after = students.grade(options.workers)
         print("\n".join(report(students, before, after)))
-        return 1 if students.wrong_grades() or students.paid() else 0
+        found = faults(students, before, after)
+        print("\n".join(found))
+        return 1 if found else 0
 
 
 if __name__ == "__main__":
