@@ -148,9 +148,11 @@ def is_entry(one: Any) -> bool:
     """Whether it is a prediction as `seal` writes it."""
     if not isinstance(one, dict) or not isinstance(one.get("at"), str) or not isinstance(one.get("questions"), list):
         return False
-    questions, lists = one["questions"], (one.get("answers"), one.get("again"), one.get("observed"))
+    questions, observed = one["questions"], one.get("observed")
     valid = all(map(_is_question, questions)) and _is_sure(one.get("sure"))
-    return valid and _is_strict(questions) and all(found is None or _fit(questions, found) for found in lists)
+    lists = (one.get("answers"), one.get("again"), observed)
+    known = not isinstance(observed, list) or None not in observed  # every question has a result, or none has
+    return valid and known and _is_strict(questions) and all(found is None or _fit(questions, found) for found in lists)
 
 
 def _is_sure(value: Any) -> bool:
@@ -158,11 +160,20 @@ def _is_sure(value: Any) -> bool:
 
 
 def _is_question(one: Any) -> bool:
-    """Whether it is a question as `predict` writes it: a browser takes its label, options and columns as texts."""
+    """Whether it is a question as `predict` writes it: a browser takes its label, options and columns as texts, and
+    an answer is compared within what it says. What else it holds is plain."""
     if not isinstance(one, dict) or one.get("kind") not in KINDS or not isinstance(one.get("label"), str):
         return False
-    lists = [one[key] for key in ("options", "columns") if one.get(key) is not None]
-    return all(isinstance(texts, list) and len(texts) <= MAX_CELLS and all(map(_is_text, texts)) for texts in lists)
+    lists = [one[key] for key in ("options", "rows", "columns") if one.get(key) is not None]
+    texts = all(isinstance(found, list) and len(found) <= MAX_CELLS and all(map(_is_text, found)) for found in lists)
+    within = one.get("within", 0.0)
+    return texts and _is_number(within) and within >= 0 and all(map(_is_plain, one.values()))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether nothing is nested in it but in a list: what is nested deep can be read, and not written again."""
+    items = value if isinstance(value, list) else [value]
+    return not any(isinstance(item, list | dict) for item in items)
 
 
 def _is_text(value: Any) -> bool:
@@ -185,9 +196,10 @@ def _is_strict(value: Any) -> bool:
 
 
 def _fits(kind: str, value: Any) -> bool:
-    """Whether a value fits a question of this kind; None, which means no answer, fits every kind."""
+    """Whether a value fits a question of this kind; None, which means no answer, fits all but a mask, which a browser
+    draws."""
     if value is None:
-        return True
+        return kind != "mask"
     if kind == "number":
         return _is_number(value)
     if kind == "choice":

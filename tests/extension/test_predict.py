@@ -11,8 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tfkit_lab import calibration, prediction_card, sealed
 from tfkit_lab import predict as module
-from tfkit_lab import prediction_card, sealed
 from tfkit_lab.predict import NotPredicted, predict, predicted
 from tfkit_lab.prediction_widget import Prediction, SecondVote
 from tfkit_lab.questions import check_answers, is_right
@@ -253,8 +253,41 @@ def test_questions_that_one_student_changed_are_not_those_of_the_class(tmp_path)
 
 
 def put(folder, student, questions, name="01.x", **more):
-    entry = {"questions": questions, "answers": [None] * len(questions), "at": "2026", **more}
+    entry = {"questions": questions, "answers": None, "at": "2026", **more}
     (folder / f"{student}.t.json").write_text(json.dumps({"student": student, "predictions": {name: entry}}))
+
+
+@pytest.mark.parametrize(
+    "more", [{"within": "x"}, {"within": 10**400}, {"within": -1}, {"rows": 5}, {"of": [[0]]}, {"of": {"deep": 1}}]
+)
+def test_questions_that_no_answer_can_be_compared_to_close_the_view_for_nobody_else(tmp_path, more):
+    put(tmp_path, "aaron", [{**QUESTIONS[0], **more}], "03.attentions", answers=[4], observed=[4], sure=90)
+    put(tmp_path, "ben", QUESTIONS[:1], "03.attentions", answers=[4], observed=[4], sure=90)
+    found = sealed.of_class(tmp_path / "none", str(tmp_path))
+    calibration.add_to_class(found)
+    assert [by["student"] for by in found[0]["by"]] == ["ben"]
+    assert found[0]["calibration"] == {"students": 1, "sure": 90, "right": 100}
+
+
+@pytest.mark.parametrize(("place", "given"), [(0, {"observed": [None]}), (1, {"observed": [None]}),
+                                              (5, {"answers": [None]}), (5, {"again": [None]})])  # fmt: skip
+def test_a_result_or_a_mask_that_is_nothing_closes_the_view_for_nobody_else(tmp_path, place, given):
+    """A class was shown nothing after one student had noted that nothing came out, or answered a mask with nothing."""
+    answers = ANSWERS[place : place + 1]
+    put(tmp_path, "aaron", QUESTIONS[place : place + 1], "03.attentions", **{"answers": answers, "sure": 90, **given})
+    put(tmp_path, "ben", QUESTIONS[place : place + 1], "03.attentions", answers=answers, sure=90)
+    found = sealed.of_class(tmp_path / "none", str(tmp_path))
+    calibration.add_to_class(found)
+    assert [by["student"] for by in found[0]["by"]] == ["ben"] and found[0]["observed"] is None
+
+
+def test_a_question_that_is_nested_deep_closes_the_view_for_nobody_else(tmp_path):
+    """What a thread reads and writes at some depth cannot be sent by the server, which is called from more places."""
+    put(tmp_path, "ben", QUESTIONS[:1], "03.attentions")
+    text, deep = (tmp_path / "ben.t.json").read_text().replace("ben", "aaron"), "[" * 500 + "]" * 500
+    (tmp_path / "aaron.t.json").write_text(text.replace('"kind"', f'"of": {deep}, "kind"'))
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert [by["student"] for by in found["by"]] == ["ben"]
 
 
 @pytest.mark.parametrize("options", [5, "text", {"a": 1}, [{}], ["x" * 500]])
