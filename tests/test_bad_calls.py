@@ -116,6 +116,13 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
     "ids on meta, of T5": (
         "t5", lambda m: m(IDS.to("meta"), decoder_input_ids=IDS), ValueError, "input_ids is on the device meta, where",
     ),
+    "vectors of another type": (
+        "gpt2", lambda m: m(inputs_embeds=torch.zeros(1, 3, 8).double()), ValueError,
+        "inputs_embeds is torch.float64, the model's embeddings are torch.float32: give inputs_embeds.to(",
+    ),
+    "integers as vectors": (
+        "gpt2", lambda m: m(inputs_embeds=torch.zeros(1, 3, 8).long()), ValueError, "inputs_embeds is torch.int64, the",
+    ),
     "batches": (
         "gpt2", lambda m: trained(m, batches=[{"input_ids": IDS}]), TypeError,
         "batches is of type list: pass a function of a generator, such as lambda generator: batches",
