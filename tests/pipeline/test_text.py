@@ -82,6 +82,11 @@ def test_a_number_of_results_is_a_list_even_if_it_is_one(saved: Saved) -> None:
     assert text.generate("the", num_return_sequences=1, max_new_tokens=2) == [text.generate("the", max_new_tokens=2)]
 
 
+def test_no_text_is_followed_by_none(saved: Saved) -> None:
+    for name in ("gpt2", "t5"):
+        assert tfkit.Text(saved(name)).generate([], max_new_tokens=2) == []
+
+
 STRATEGIES = [None, Greedy(), Sample(1.3), Beam(3), Contrastive(3, 0.4)]
 
 

@@ -364,6 +364,8 @@ class Text:
         settings = {**defaults.of(self.model), **kwargs}
         given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
         ends = special_ids(self.model, settings, *given.values())[1]
+        if not len(rows) and not streamed:
+            return []
         found = stream(self.model, rows, strategy, **kwargs)
         before: Any = rows if is_causal(self.model) else [[] for _ in rows]
         if streamed:
