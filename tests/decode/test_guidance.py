@@ -83,6 +83,18 @@ def test_several_samples_of_a_row_have_its_negative_prompt():
     [
         ("gpt2", dict(negative_prompt_ids=NEGATIVE), "negative_prompt_ids has no effect with guidance_scale=None"),
         ("gpt2", dict(guidance_scale=2, negative_prompt_ids=NEGATIVE[:2]), "has 2 rows, input_ids has 3: give one for"),
+        ("gpt2", dict(guidance_scale=2, negative_prompt_ids=[1]), "negative_prompt_ids must be rows of ids"),
+        ("gpt2", dict(guidance_scale=2, negative_prompt_ids=[[]]), "negative_prompt_ids holds an empty sentence"),
+        ("gpt2", dict(guidance_scale=2, negative_prompt_ids=torch.ones(3, 2)), "negative_prompt_ids must be integers"),
+        (
+            "gpt2",
+            dict(
+                guidance_scale=2,
+                negative_prompt_ids=torch.ones(3, 2).long(),
+                negative_prompt_attention_mask=torch.ones(3, 1),
+            ),
+            r"negative_prompt_attention_mask has shape \[3, 1\], negative_prompt_ids has \[3, 2\]",
+        ),
         ("gpt2", dict(guidance_scale="2"), "guidance_scale='2': must be a number"),
         ("bart", dict(guidance_scale=2), "guidance_scale=2: needs a decoder-only model, and BART is none"),
     ],

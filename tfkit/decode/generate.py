@@ -175,7 +175,7 @@ def request_for(
     start, eos, pad = special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
-    negative = to_padded_rows(negative_prompt_ids, negative_prompt_attention_mask, pad, model)
+    negative = to_padded_rows(negative_prompt_ids, negative_prompt_attention_mask, pad, model, "negative_prompt_")
     guidance = guidance_of(model, settings.get("guidance_scale"), *negative, len(prompt), (pad, eos))
     limit = new_tokens(prompt, max_new_tokens, kwargs.get("max_length"), settings)
     longest = max(prompt.size(1), 0 if guidance is None else guidance.length())
@@ -283,37 +283,42 @@ def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tu
     return given, None
 
 
-def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
+def to_padded_rows(
+    rows: Rows, mask: Rows, pad: int, model: Any, prefix: str = ""
+) -> tuple[Tensor | None, Tensor | None]:
     """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], if it is
-    known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
+    known. prefix: of the arguments' names, "negative_prompt_". Raises TypeError for text, ValueError for an empty
+    sentence or a mask of another shape."""
+    name = f"{prefix or 'input_'}ids"
     if rows is None:
         return None, None
     mask = None if mask is None else torch.as_tensor(mask)
     if not isinstance(rows, Tensor):
         device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else None
-        rows, own = stack_rows(rows, pad)
+        rows, own = stack_rows(rows, pad, name)
         mask = own if mask is None else mask
         rows, mask = rows.to(device), mask.to(device)
     if rows.dim() != 2 or rows.is_floating_point() or rows.dtype == torch.bool:
-        raise ValueError(f"input_ids must be integers [B,L]; got {rows.dtype} {list(rows.shape)}")
+        raise ValueError(f"{name} must be integers [B,L]; got {rows.dtype} {list(rows.shape)}")
     if mask is not None and mask.shape != rows.shape:
-        raise ValueError(f"attention_mask has shape {list(mask.shape)}, input_ids has {list(rows.shape)}")
+        raise ValueError(f"{prefix}attention_mask has shape {list(mask.shape)}, {name} has {list(rows.shape)}")
     return rows.long(), None if mask is None else mask.bool()
 
 
-def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
-    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and the mask of the tokens, bool [B,L]."""
+def stack_rows(rows: Any, pad: int, name: str) -> tuple[Tensor, Tensor]:
+    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and the mask of the tokens, bool [B,L]. name:
+    of the argument."""
     if not isinstance(rows, Sequence) and not hasattr(rows, "__array__"):
-        raise TypeError(f"input_ids is of type {type(rows).__name__}: give ids, a tensor [B,L] or lists of them")
+        raise TypeError(f"{name} is of type {type(rows).__name__}: give ids, a tensor [B,L] or lists of them")
     if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
-        raise TypeError("input_ids holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
+        raise TypeError(f"{name} holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
     if len(rows) and not hasattr(rows[0], "__len__"):
-        raise ValueError("input_ids must be rows of ids, one for each sentence: for a single row write [ids]")
+        raise ValueError(f"{name} must be rows of ids, one for each sentence: for a single row write [ids]")
     lists = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
     if not lists or not all(lists):
-        raise ValueError("input_ids holds an empty sentence: each needs at least one id")
+        raise ValueError(f"{name} holds an empty sentence: each needs at least one id")
     if any(type(i) is not int for row in lists for i in row):
-        raise TypeError("input_ids must be integers: rows of the ids that a tokenizer gives")
+        raise TypeError(f"{name} must be integers: rows of the ids that a tokenizer gives")
     longest = max(map(len, lists))
     mask = torch.tensor([[i < len(row) for i in range(longest)] for row in lists])
     return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in lists]), mask
@@ -449,7 +454,7 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
 
 def generator_for(generator: Any, seed: Any, device: torch.device) -> torch.Generator | None:
     """The given generator, or a new one with this seed on the device of the ids; None: torch's own. Raises TypeError
-    for both, or another kind of thing."""
+    for both, or another kind of thing, ValueError for a seed that torch does not take."""
     check_generator(generator, device)
     if seed is None:
         found: torch.Generator | None = generator
@@ -457,6 +462,8 @@ def generator_for(generator: Any, seed: Any, device: torch.device) -> torch.Gene
     if generator is not None:
         raise TypeError("seed and generator both say what samples are drawn with: pass only one of them")
     require_whole("seed", seed)
+    if seed >= 2**64:
+        raise ValueError(f"seed={seed}: must be below 2**64")
     return torch.Generator(device).manual_seed(seed)
 
 

@@ -57,10 +57,7 @@ class LogitsProcessors:
             require_number(name, getattr(self, name), above=0, advice="; 1 changes nothing")
         for name in ("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens"):
             require_whole(name, getattr(self, name))
-        if any(isinstance(word, int) for word in self.bad_words_ids):
-            raise TypeError("bad_words_ids holds a number: pass a list of words, each a list of ids")
-        if any(len(word) == 0 for word in self.bad_words_ids):
-            raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
+        require_words(self.bad_words_ids)
         biases_of(self.sequence_bias)
         if (decay := self.exponential_decay_length_penalty) is not None:
             if isinstance(decay, str) or not isinstance(decay, Sequence) or len(decay) != 2:
@@ -74,6 +71,20 @@ class LogitsProcessors:
         """The processors for one request: prompts [B,T], the maximum number of new tokens, the ids that end a row, and
         the sources [B,S], padding being -1."""
         return BoundLogitsProcessors(self, prompt, max_new_tokens, eos_token_ids, source)
+
+
+def require_words(given: Any) -> None:
+    """Raises TypeError or ValueError for `bad_words_ids` other than a list of words, each a list of ids."""
+    advice = "pass a list of words, each a list of ids"
+    if not isinstance(given, str) and not hasattr(given, "__iter__"):
+        raise TypeError(f"bad_words_ids={given!r}: {advice}")
+    for word in given:
+        if isinstance(word, int):
+            raise TypeError(f"bad_words_ids holds a number: {advice}")
+        if isinstance(word, str) or any(isinstance(token, str) for token in word):
+            raise TypeError(f"bad_words_ids holds text: {advice}")
+        if len(word) == 0:
+            raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
 
 
 def biases_of(given: SequenceBias) -> dict[tuple[int, ...], float]:

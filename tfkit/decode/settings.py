@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tfkit.decode.checks import require_whole
 from tfkit.decode.contrastive import Contrastive
 from tfkit.decode.decoders import is_causal, is_tfkit_model
 from tfkit.decode.logits_processors import LogitsProcessors
@@ -112,7 +113,8 @@ def warn_of_unused(given: Mapping[str, Any], settings: Mapping[str, Any]) -> Non
 
 
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:
-    """The strategy that the settings describe. Raises ValueError for an unsupported combination."""
+    """The strategy that the settings describe. Raises ValueError for an unsupported combination, TypeError for a
+    setting of another kind."""
 
     def get(name: str, default: T) -> T:
         """The setting, or the default if it is missing or None, as transformers' files have it."""
@@ -120,6 +122,10 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
         return default if found is None else found
 
     beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
+    require_whole("num_beams", beams, least=1)
+    require_whole("num_beam_groups", groups, least=1)
+    if sampled not in (True, False):
+        raise TypeError(f"do_sample={sampled!r}: must be True or False")
     if beams > 1 and sampled:
         raise ValueError(f"num_beams={beams} and do_sample=True: a beam that samples is not implemented")
     if beams > 1:
