@@ -90,7 +90,8 @@ def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
     for command in ("anatomy", "flatten"):
         result = run.invoke(app, [command, str(tmp_path)])
         assert result.exit_code == 2 and result.output.startswith(f"tfkit {command}: ")
-        assert "config.json" in result.output and result.output.count("\n") == 1
+        assert "config.json: not found; a model's directory holds" in result.output
+        assert result.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(

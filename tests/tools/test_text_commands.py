@@ -84,6 +84,7 @@ def test_fill_and_embed(bert: Path) -> None:
         (["chat", "{bert}", "hello"], "tfkit chat: BERT with head='masked_lm' cannot chat; it can fill and embed"),
         (["generate", "{gpt2}", "a", "--dtype", "int4"], "tfkit generate: dtype='int4' is not a floating-point type"),
         (["generate", "{none}", "a"], "tfkit generate: directory='{none}': there is no such folder"),
+        (["verify", "{none}"], "tfkit verify: directory='{none}': there is no such folder"),
         (
             ["generate", "SmolLM2-135M-Instruct", "a"],
             "tfkit generate: SmolLM2-135M-Instruct is not installed: run tfkit get",

@@ -92,7 +92,7 @@ def from_pretrained(
     for name, instead in ELSEWHERE.items():
         if name in overrides:
             raise TypeError(f"{name}={overrides[name]!r}: {instead}")
-    directory = _existing_directory(packages.locate(directory))
+    directory = files.existing_directory(packages.locate(directory))
     config_dict = _read_config_file(directory / files.CONFIG, head, strict, overrides)
     dtype = _named_dtype(directory) if dtype == "auto" else dtype
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
@@ -127,18 +127,6 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     files.write(weights, directory, room)
     settings.write(model, directory)
     (directory / files.CONFIG).write_text(json.dumps(config_dict, indent=2) + "\n", encoding="utf-8")
-
-
-def _existing_directory(directory: Any) -> Path:
-    """A directory to read. Raises FileNotFoundError with a hint on how to get a published one; NotADirectoryError."""
-    path = files.require_path("directory", directory)
-    if path.is_file():
-        raise NotADirectoryError(f"directory={str(path)!r} is a file: give the folder that holds it")
-    if not path.is_dir():
-        get = f"; nothing is downloaded: get it with `hf download {path} --local-dir {path}`, or see `tfkit get`"
-        published = len(path.parts) <= 2 and not path.is_absolute() and path.parts[:1] not in ((), ("..",))
-        raise FileNotFoundError(f"directory={str(path)!r}: there is no such folder{get if published else ''}")
-    return path
 
 
 def _new_directory(directory: Any) -> Path:
@@ -207,9 +195,7 @@ def _read_tfkit_config(config_dict: dict[str, Any], head: str | None) -> tuple[d
 def _read_config_file(
     file: Path, head: str | None, strict: str, overrides: dict[str, Any]
 ) -> tuple[ModuleType, Any, str | None]:
-    if not file.is_file():
-        raise FileNotFoundError(f"{file}: not found; a model's directory holds {files.CONFIG} and {files.WEIGHTS}")
-    config_dict = files.read_json(file)
+    config_dict = files.read_config(file.parent)
     try:
         found = _resolve_config(config_dict, head, strict)
     except (TypeError, ValueError) as error:

@@ -33,6 +33,27 @@ def require_path(name: str, given: Any) -> Path:
     return Path(given)
 
 
+def existing_directory(directory: Any) -> Path:
+    """A directory to read. Raises FileNotFoundError with a hint on how to get a published one; NotADirectoryError."""
+    path = require_path("directory", directory)
+    if path.is_file():
+        raise NotADirectoryError(f"directory={str(path)!r} is a file: give the folder that holds it")
+    if not path.is_dir():
+        get = f"; nothing is downloaded: get it with `hf download {path} --local-dir {path}`, or see `tfkit get`"
+        published = len(path.parts) <= 2 and not path.is_absolute() and path.parts[:1] not in ((), ("..",))
+        raise FileNotFoundError(f"directory={str(path)!r}: there is no such folder{get if published else ''}")
+    return path
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """The object in a directory's config.json. Raises FileNotFoundError if there is none, or no such directory;
+    NotADirectoryError; ValueError for a file that holds anything else."""
+    file = existing_directory(directory) / CONFIG
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: not found; a model's directory holds {CONFIG} and {WEIGHTS}")
+    return read_json(file)
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises ValueError if the file holds anything else."""
     try:

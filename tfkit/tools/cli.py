@@ -150,7 +150,7 @@ def described_by(name: str) -> dict[str, Any] | None:
 
     if name in registry.sources() or not (directory := packages.locate(name)).is_dir():
         return None
-    return files.read_json(directory / files.CONFIG)
+    return files.read_config(directory)
 
 
 @app.command()

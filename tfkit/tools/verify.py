@@ -33,9 +33,10 @@ class Comparison(NamedTuple):
 def verify(directory: Path) -> Iterator[Comparison]:
     """The rows of the report, one by one; a failure that makes the rest impossible ends it.
 
-    Raises ModuleNotFoundError without transformers, LookupError if it has no such class.
+    Raises ModuleNotFoundError without transformers, LookupError if it has no such class, FileNotFoundError without a
+    configuration.
     """
-    config_dict = files.read_json(directory / files.CONFIG)
+    config_dict = files.read_config(directory)
     cls = transformers_class(config_dict)
     yield configuration(config_dict)
     try:
