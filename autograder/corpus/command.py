@@ -28,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
     command.add_argument("--seed", type=int, default=OTHER_OPTIONS["seed"], metavar="N",
                          help="seed of the random inputs (default: %(default)s)")  # fmt: skip
-    command.add_argument("--seeds", type=positive, metavar="N",
+    command.add_argument("--seeds", type=partial(positive, what="seeds"), metavar="N",
                          help="only ask each answer in a sandbox at N seeds, from --seed on, and name those whose "
                               "points depend on the seed")  # fmt: skip
     command.add_argument("--workers", type=positive, default=1, metavar="N",

@@ -159,3 +159,11 @@ def test_points_alone_are_measured_with_seeds(capsys):
         cli.main(["corpus", MASKS.id, "--seeds", "2", "--report"])
     assert stopped.value.code == 2
     assert "leave out --report and --mutants" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["0", "-2", "many"])
+def test_what_is_no_number_of_seeds_is_called_so(capsys, number):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["corpus", MASKS.id, f"--seeds={number}"])
+    assert stopped.value.code == 2
+    assert f"{number!r} is not a number of seeds" in capsys.readouterr().err
