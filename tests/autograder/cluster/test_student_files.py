@@ -29,7 +29,7 @@ FULL = {exercise: (POINTS, False) for exercise in IDS}
 ZERO = {exercise: (0.0, False) for exercise in IDS}
 WAITS = {exercise: (0.0, True) for exercise in IDS}
 ANSWER = f"solution-{IDS[0].replace('.', '-')}"
-NOTEBOOK, PREDICTIONS = f"{UNIT}.ipynb", ".tfkit/predictions.json"
+NOTEBOOK, PREDICTIONS, QUESTIONS = f"{UNIT}.ipynb", ".tfkit/predictions.json", ".tfkit/questions.json"
 
 
 class HerePool:
@@ -154,6 +154,11 @@ CLASS = {
     "predictions-folder": Odd(made(PREDICTIONS, lambda path: path.mkdir()), FULL),
     "predictions-bytes": Odd(made(PREDICTIONS, lambda path: path.write_bytes(b"\xff{")), FULL),
     "predictions-fifo": Odd(made(PREDICTIONS, os.mkfifo), FULL, DELETED.format(PREDICTIONS)),
+    "questions-folder": Odd(made(QUESTIONS, lambda path: path.mkdir()), FULL),
+    "questions-bytes": Odd(made(QUESTIONS, lambda path: path.write_bytes(b"\xff{")), FULL),
+    "questions-fifo": Odd(made(QUESTIONS, os.mkfifo), FULL, DELETED.format(QUESTIONS)),
+    "lab-file": Odd(made(".tfkit", lambda path: path.write_bytes(b"\xff{")), FULL),
+    "lab-link": Odd(made(".tfkit", lambda path: path.symlink_to("/")), FULL, DELETED.format(".tfkit")),
     "zz-right": Odd(lambda folder: None, FULL),
 }  # fmt: skip
 
