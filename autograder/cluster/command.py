@@ -222,7 +222,7 @@ class GradingRun:
         screen.print_line(f"{done.key.student}: {done.error} Grade it by hand.")
         return ungraded_record(self.course.bundle(self.submissions[done.key]), KILLED_TWICE)
 
-    def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
+    def _sender(self, submission: Submission, screen: ProgressScreen):
         def bundle() -> bytes:
             """Reads the submission each time it is sent, and shows that on the screen."""
             screen.mark_sent(submission.key.student)

@@ -219,7 +219,7 @@ def _head(node: ast.AST) -> str:
     if not hasattr(node, "body") or isinstance(node, ast.expr):
         return ast.unparse(node)
     head = copy.copy(node)
-    head.body = [ast.Pass()]  # type: ignore[attr-defined]
+    head.body = [ast.Pass()]
     if hasattr(head, "orelse"):
         head.orelse = []
     return ast.unparse(head)

@@ -74,7 +74,7 @@ def _around(base: ast.AST, one: ast.AST, other: ast.AST) -> ast.AST:
         replacing = _Replacing(base, inner)
         made = replacing.visit(copy.deepcopy(outer))
         if replacing.places == 1:
-            return made  # type: ignore[no-any-return]
+            return made
     raise CannotMerge("both edits change one expression")
 
 

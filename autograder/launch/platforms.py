@@ -30,7 +30,7 @@ class PlatformRegistry(ToolConfDict):
 
     def get_iss_config(self, iss: str, client_id: str | None = None) -> Any:
         """See the parent class. Raises LtiException for an unknown platform."""
-        config: dict[str, Any] = self._config or {}  # type: ignore[assignment]
+        config: dict[str, Any] = self._config or {}
         known = [one["client_id"] for one in config.get(iss, [])]
         if not known or (client_id and client_id not in known):
             raise LtiException(f"platforms.toml has no platform {iss} with client id {client_id}")

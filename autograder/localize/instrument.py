@@ -195,7 +195,7 @@ class _Rewriter(ast.NodeTransformer):
         once, often = self.open.pop()
         number = self._add(node, "statement", once, often)
         statements = new if isinstance(new, list) else [new]
-        statements[0].trace_node = number  # type: ignore[attr-defined]
+        statements[0].trace_node = number
         return statements
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -259,7 +259,7 @@ class _Rewriter(ast.NodeTransformer):
         del self.tests[len(self.tests) - len(tests) :]
         return node
 
-    visit_While = visit_If = _branches  # type: ignore[assignment]
+    visit_While = visit_If = _branches
 
     def visit_With(self, node: ast.With) -> ast.AST:
         """Visits the body's statements, each with its own line."""

@@ -192,7 +192,7 @@ class Proxy:
             return self._handle.is_class_of(thing._handle)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:
         """The nearest of its classes that is torch's or Python's, so that isinstance(model, nn.Module) is true.
 
         Never a class of data, since data comes as itself: a student's class may call itself torch.Tensor.

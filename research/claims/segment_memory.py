@@ -58,7 +58,7 @@ def model(size: Size, memory: int) -> nn.Module:
 
 def losses(model: nn.Module, segment: Tensor, mems) -> tuple[Tensor, tuple | None]:
     """segment [B,1+L] -> nats of its last L bytes [B,L], and the memory of its first L"""
-    out = model(input_ids=segment[:, :-1], mems=mems)  # type: ignore[operator]
+    out = model(input_ids=segment[:, :-1], mems=mems)
     return nn.functional.cross_entropy(out.logits.transpose(1, 2), segment[:, 1:], reduction="none"), out.get("mems")
 
 

@@ -210,7 +210,7 @@ def run(given: argparse.Namespace, process_group: ProcessGroup) -> None:
     if given.average is not None:
         average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.average))
         if given.parallel == "fsdp":
-            average.module = process_group.parallelize(average.module, "fsdp")  # type: ignore[assignment]
+            average.module = process_group.parallelize(average.module, "fsdp")
     spread = process_group.parallelize(model, given.parallel)
     stack_experts(model)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
@@ -327,7 +327,7 @@ def save_outputs(
     from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 
     whole = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    source = spread if average is None else average.module  # type: ignore[union-attr]
+    source = spread if average is None else average.module
     state = get_model_state_dict(source, options=whole)  # type: ignore[arg-type]
     config: Any = model.config
     if process_group.rank == 0:

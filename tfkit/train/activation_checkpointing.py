@@ -32,7 +32,7 @@ def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
     if not blocks:
         raise ValueError(f"{type(model).__name__} has no nn.ModuleList of layers to recompute")
     for block in blocks:
-        block.forward = partial(_run_checkpointed, block.forward, block, kind)  # type: ignore[method-assign]
+        block.forward = partial(_run_checkpointed, block.forward, block, kind)
     return model
 
 

@@ -47,7 +47,7 @@ class Metrics:
             return None
         from torch.utils.tensorboard import SummaryWriter
 
-        writer: ScalarWriter = SummaryWriter(str(directory), purge_step=done + 1)  # type: ignore[no-untyped-call]
+        writer: ScalarWriter = SummaryWriter(str(directory), purge_step=done + 1)
         return writer
 
     def write(self, step: int, values: dict[str, float]) -> None:

@@ -120,7 +120,7 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui: str | None = None) -> None:
         """Does nothing: there are no event loops here, and `%matplotlib inline` needs none."""
 
-    def system(self, cmd: str) -> None:  # type: ignore[override]
+    def system(self, cmd: str) -> None:
         """`!command` is not run: it says so on stderr."""
         self.outputs.stream("stderr", f"(not run while grading: !{cmd})\n")
 

@@ -60,7 +60,7 @@ class NamedContainer:
         raise NotImplementedError
 
 
-class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
+class NamedTupleCopy(tuple, NamedContainer):
     """A copy of a named tuple, or of another subclass of `tuple`."""
 
     def __new__(cls, items: Iterable[Any] = (), ref: Ref | None = None, names: tuple[str, ...] = ()) -> NamedTupleCopy:
@@ -79,7 +79,7 @@ class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
         return NamedTupleCopy([change(item) for item in self], self.ref, self.names)
 
 
-class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
+class DictCopy(dict, NamedContainer):
     """A copy of a mapping whose type is not `dict`."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
@@ -92,7 +92,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
         return DictCopy({key: made[key] for key in self}, self.ref)
 
 
-class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
+class MappingCopy(Mapping, NamedContainer):
     """A dataclass's fields. It is a mapping but not a dict, so it does not pass where a dict is expected."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:

@@ -59,7 +59,7 @@ class Operation:
         return found
 
 
-class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
+class Operations(TorchDispatchMode):
     """Lists the operations that run inside its context."""
 
     def __init__(self, path: list[str]) -> None:

@@ -42,13 +42,13 @@ def walk(
     if nothing is computed.
     """
     _require_one_sentence([*args, *inputs.values()])
-    fast = torch.backends.mha.get_fastpath_enabled()  # type: ignore[no-untyped-call]
-    torch.backends.mha.set_fastpath_enabled(False)  # type: ignore[no-untyped-call]  # it computes all in one operation
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # it computes all in one operation
     try:
         with operations(call) as recorded:
             result = call(*args, **inputs)
     finally:
-        torch.backends.mha.set_fastpath_enabled(fast)  # type: ignore[no-untyped-call]
+        torch.backends.mha.set_fastpath_enabled(fast)
     name = getattr(call, "__name__", type(call).__name__)
     stages = [*_input(args, inputs, recorded), *(list(_layers(recorded, name)) or _steps(recorded, name))]
     ends, candidates = _ending(result, recorded, token, at, drawn)
