@@ -60,11 +60,12 @@ def _drawn(subject: str, unit: str, seed: int, where: str) -> Hunt | PageHunt:
 def _told(test: str, function: ast.FunctionDef, found: Hunt | PageHunt) -> str:
     """The test with a docstring that says what it must do."""
     if isinstance(found, PageHunt):
-        parameter, what = "page", practice.MODULE
+        told = practice.TEST_IS.format(parameter="page", what=practice.MODULE)
+    elif len(found.exercise.symbols) > 1:
+        told = practice.TEST_OF_SEVERAL
     else:
-        parameter, what = "answer", practice.OR.join(f"`{symbol}`" for symbol in found.exercise.symbols)
+        told = practice.TEST_IS.format(parameter="answer", what=f"`{found.exercise.symbols[0]}`")
     lines = test.strip("\n").splitlines()
-    told = practice.TEST_IS.format(parameter=parameter, what=what)
     lines.insert(function.body[0].lineno - 1, f'    """{told}"""')
     return "\n".join(lines)
 

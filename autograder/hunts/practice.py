@@ -31,7 +31,10 @@ LINES_ARE = "The numbers of the lines that you suspect, in a list."
 TEST_IS = "Ends without an error on right code, and fails on the code above. `{parameter}` is {what}."
 REPAIR_IS = "The whole code, repaired, as text: `{code}` with other words in place of those that are wrong."
 MODULE = "its module, with `page.Config` and `page.MODEL`"
-OR = " or "
+TEST_OF_SEVERAL = (
+    "Ends without an error on right code, and fails on the code above. Each parameter is what that code calls by the "
+    "same name."
+)
 
 SHOWN = """from autograder import hunt
 
@@ -42,7 +45,7 @@ STUBS = '''def suspected_lines():
     raise NotImplementedError
 
 
-def test_it({parameter}):
+def test_it({parameters}):
     """{test}"""
     raise NotImplementedError
 
@@ -83,10 +86,10 @@ def write_next(folder: Path, subjects: Sequence[str]) -> Path:
 
 def notebook(subject: str, seed: int) -> dict[str, Any]:
     """The notebook of one hunt, in the reader's language. Raises UnknownHunt or UnknownExercise."""
-    title, parameter, what = _told_of(subject)
+    title, parameters, test = _told_of(subject)
     drawn = [json.dumps(subject), f"seed={seed}", *(["faults=2"] if _has_two_faults(subject, seed) else [])]
-    stubs = STUBS.format(lines=say(LINES_ARE), parameter=parameter, test=say(TEST_IS, parameter=parameter, what=what),
-                         repair=say(REPAIR_IS, code="faulty.code"))  # fmt: skip
+    repair = say(REPAIR_IS, code="faulty.code")
+    stubs = STUBS.format(lines=say(LINES_ARE), parameters=parameters, test=test, repair=repair)
     cells = [
         _cell("markdown", "about", f"# {say(TITLE, title=title)}\n\n{say(WHAT_TO_DO)}"),
         _cell("code", "hunt", SHOWN.format(drawn=", ".join(drawn))),
@@ -104,11 +107,14 @@ def _has_two_faults(subject: str, seed: int) -> bool:
 
 
 def _told_of(subject: str) -> tuple[str, str, str]:
-    """The title of a hunt, the name of its test's parameter, and what that is."""
+    """The title of a hunt, the parameters of its test, and what the test must do."""
     if pages.is_page(subject):
-        return say(PAGE, name=pages.page(subject).name), "page", say(MODULE)
+        return say(PAGE, name=pages.page(subject).name), "page", say(TEST_IS, parameter="page", what=say(MODULE))
     exercise = registry.find(subject)
-    return title_of(exercise), "answer", say(OR).join(f"`{symbol}`" for symbol in exercise.symbols)
+    symbol, *others = exercise.symbols
+    if others:
+        return title_of(exercise), ", ".join(exercise.symbols), say(TEST_OF_SEVERAL)
+    return title_of(exercise), "answer", say(TEST_IS, parameter="answer", what=f"`{symbol}`")
 
 
 def _cell(kind: str, id: str, source: str) -> dict[str, Any]:

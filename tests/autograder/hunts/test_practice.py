@@ -7,9 +7,10 @@ import os
 import nbformat
 import pytest
 
+from autograder.exercises import registry
 from autograder.exercises.registry import UnknownExercise
 from autograder.feedback.translate import override_language
-from autograder.hunts import practice
+from autograder.hunts import own_test, practice
 from autograder.hunts.make import UnknownHunt
 
 
@@ -41,8 +42,15 @@ def test_a_unit_hunts_in_each_of_its_exercises_before_any_of_them_again(tmp_path
     assert sorted(drawn[:half]) == sorted(drawn[half:]) == sorted(subjects)
 
 
-@pytest.mark.parametrize(("subject", "parameter"), [("attention.scaled_dot_product", "answer"), ("page.gpt2", "page")])
-def test_the_notebook_is_valid_and_its_functions_are_stubs(subject, parameter):
+@pytest.mark.parametrize(
+    ("subject", "parameters"),
+    [
+        ("attention.scaled_dot_product", ["answer"]),
+        ("training.train_loop", ["held_out_loss", "train_loop"]),
+        ("page.gpt2", ["page"]),
+    ],
+)
+def test_the_notebook_is_valid_and_its_functions_are_stubs(subject, parameters):
     found = practice.notebook(subject, 3)
     nbformat.validate(nbformat.from_dict(found))
     assert found["metadata"]["tfkit"] == {"hunt": subject}
@@ -50,7 +58,10 @@ def test_the_notebook_is_valid_and_its_functions_are_stubs(subject, parameter):
     ast.parse(shown), ast.parse(verdict)
     functions = ast.parse(stubs).body
     assert [one.name for one in functions] == ["suspected_lines", "test_it", "repaired_code"]
-    assert [one.arg for one in functions[1].args.args] == [parameter]
+    assert [one.arg for one in functions[1].args.args] == parameters
+    if subject != "page.gpt2":
+        ((_, read),) = own_test.read_test(registry.find(subject), ast.unparse(functions[1])).functions
+        assert list(read) == list(registry.find(subject).symbols)
     assert all("NotImplementedError" in ast.unparse(one.body[-1]) for one in functions)
 
 
