@@ -448,6 +448,24 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # have little influence on the result here: if the dog and the man swap roles, the sentence keeps nearly the same vector, closer than that of a sentence with
 # the same meaning in other words. A model trained to tell what a sentence is *about* needs to know little about positions.
 #
+# ## Find the fault
+#
+# A wrong rotation stops nothing: the shapes are right, and a model that is trained with it learns something, too. Its numbers
+# tell nobody that they are wrong. But a rotation has properties that can be tested without a table of right numbers. What
+# happens to the length of a vector? What happens at position 0? Below is a rotation that somebody wrote, and what it gives for
+# the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="positions.rotary" seed=8
+def test_lengths_stay(answer):
+    torch.manual_seed(0)
+    x = torch.randn(3, 4)
+    turned = answer(x, torch.arange(3))
+    assert torch.allclose(turned.norm(dim=-1), x.norm(dim=-1), atol=1e-5), "a rotation keeps lengths"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Pairs or halves.** The sines and the rotation exist in both layouts. Shapes fit, training from scratch works, and loaded weights of the other layout give nonsense.

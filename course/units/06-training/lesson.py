@@ -622,6 +622,28 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # cut, but not where your merges cut them: its vocabulary was learned from other texts, and WordPiece looks for the longest piece that fits, from left to right. There
 # *recursively* is `rec ##urs ##ively`; with your merges it was `re cur si v e ly`.
 #
+# ## Find the fault
+#
+# Most faults of a training loop change no shape and stop nothing. The loss falls all the same, and what is wrong shows hours
+# later, if at all. So one tests a loop on a model that is so small that every number is known beforehand: one weight, and a
+# loss that is this weight. Below is a loop that somebody wrote, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="training.train_loop" seed=16
+def test_each_step_is_taken_at_its_rate(train_loop):
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+
+    def loss_of(model, sign):
+        return sign * model.weight.sum()
+
+    _, best = train_loop(model, loss_of, [1.0], [1.0], optimizer, lambda step: 0.5, 1)
+    assert abs(best["weight"].item() + 0.5) < 0.01, "one step at a rate of 0.5 leads from 0 to -0.5"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Warm-up in epochs.** The formula counts *optimizer steps*. With gradient accumulation one step is several batches.

@@ -664,6 +664,24 @@ stepper
 # %% [markdown]
 # In the stepper, look at a few of its 270 heads: most give much of their weight to the first token. Unit 09 says why.
 #
+# ## Find the fault
+#
+# A cache saves time and must change nothing else. So its test needs no right numbers: a text that is read in pieces has to give
+# what it gives when it is read at once. Below is an attention layer with a cache that somebody wrote, and what it gives for the
+# smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="decoding.kv_cache" seed=0
+def test_pieces_give_what_the_whole_gives(answer):
+    torch.manual_seed(0)
+    layer, x = answer(8, 2), torch.randn(1, 4, 8)
+    first, cache = layer(x[:, :2])
+    second, _ = layer(x[:, 2:], cache)
+    assert torch.allclose(torch.cat([first, second], 1), layer(x)[0], atol=1e-5), "read in two pieces it differs"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **A start symbol that is the end symbol** (BART): look for it among the generated words only, or every row is finished before it begins.

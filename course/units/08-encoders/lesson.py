@@ -597,6 +597,22 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # Compare the objectives, and then the last column: the layers themselves hardly change. `tfkit diff bert roberta` prints such a row from the code.
 #
+# ## Find the fault
+#
+# What a model learns is decided by the few lines that make its inputs and its labels. A fault there stops nothing: the loss
+# falls, and often faster than it should. So one makes an example by hand, of two words, and writes down what must come out.
+# Below is the objective of masked words as somebody wrote it, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="objectives.mlm" seed=7
+def test_what_was_there_is_asked(answer):
+    ids, special = torch.tensor([[5, 6]]), torch.tensor([[False, False]])
+    _, labels = answer(ids, special, 1, torch.tensor([[0.0, 0.9]]), torch.zeros(1, 2), ids)
+    assert labels.tolist() == [[5, -100]], "the model is asked for the word that was masked, and for no other"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Labels everywhere.** A loss over words that were not corrupted is mostly copying; it falls fast and teaches next to nothing.

@@ -819,6 +819,22 @@ except NotImplementedError:
 # Shuffled words cost more than twice as much per token: much of what was learned is about order. Of the two famous beginnings, this model knows one by heart: that of the Declaration of Independence costs less than half of the plain sentence. That of the Gettysburg Address costs *more* than the plain sentence, because its old-fashioned words are a surprise to whoever does not know it: a small model has room for few texts. So a loss can also show what was read often enough to be remembered. And look at the bars: a softmax must put its weight somewhere, and a head that finds nothing to attend to puts it on the first token, an *attention sink* (Xiao et al. 2023). If the first
 # token is cut out of the cache of such a model, its predictions collapse.
 #
+# ## Find the fault
+#
+# A mask with a memory is no square any more, and the rule by which one draws a square leads astray. To see who sees whom, take
+# weights so simple that you can say what must come out: with queries and keys of zeros, attention is a plain mean of what is
+# visible. Below is attention with a memory that somebody wrote, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="xl.memory_attention" seed=22
+def test_every_token_sees_the_whole_memory(answer):
+    nothing, same = torch.zeros(2, 2), torch.eye(2)
+    output = answer(torch.ones(1, 2, 2), torch.zeros(1, 1, 2), nothing, nothing, same, 1)
+    assert torch.allclose(output[0, 1], torch.tensor(2 / 3)), "the mean of one zero in the memory and two ones is 2/3"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Shifted twice, or not at all.** Many models shift the labels inside. A loss that falls to almost nothing is no success: the answer was in the input.

@@ -720,6 +720,21 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # On the left the rows must be the same, since the sentences are, up to the blank. With the whole sentence, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a blank in one pass, and T5's decoder then writes what is missing, without a list to choose from.
 #
+# ## Find the fault
+#
+# Batches hide faults: what is right for a text alone may be wrong as soon as another one stands beside it. So a good test asks
+# twice, once for the text alone and once in company, and compares. Below is a mask for prefixes that somebody wrote, and what it
+# gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="objectives.prefix_lm" seed=10
+def test_a_row_is_the_same_alone(answer):
+    alone, together = answer(torch.tensor([1]), 4), answer(torch.tensor([1, 3]), 4)
+    assert torch.equal(together[0], alone[0]), "the mask of a text depends on the text beside it"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Positions move.** If you cut the first span out of the list, the second is somewhere else. Build new lists from left to right, or cut from right to left.

@@ -690,6 +690,23 @@ except NotImplementedError:
 #
 # One global position doubles what a window keeps: it is where this model puts the weight that it has no use for. A model that is trained with a window loses less; but if you put a window on a trained model, keep its first token visible (unit 13: `sink_mask`).
 #
+# ## Find the fault
+#
+# A layer that can be inverted tests itself: run it forwards and then backwards, and the inputs must come back. Which of the two
+# ways is wrong is another question, and there the symptom helps. Below is a reversible block that somebody wrote, and what it
+# gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="reformer.reversible" seed=33
+def test_the_inputs_come_back(answer):
+    torch.manual_seed(0)
+    block, (x1, x2) = answer(nn.Linear(3, 3), nn.Linear(3, 3)), torch.randn(2, 1, 2, 3)
+    back = block.inverse(*block(x1, x2))
+    assert torch.allclose(back[0], x1, atol=1e-5) and torch.allclose(back[1], x2, atol=1e-5), "something else came back"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **A mask is not a saving.** It hides scores that were computed all the same. Only a program that never computes them saves anything.

@@ -662,6 +662,23 @@ except NotImplementedError:
 # %% [markdown]
 # Seven of eight, where counting common words finds one: hardly a word of these questions occurs in its answer. Look at the one that MiniLM missed, and ask it in other words. DPR's two encoders were trained with the loss that you built, on such pairs.
 #
+# ## Find the fault
+#
+# Probabilities have a test that needs no right numbers: those of all that can happen sum to one. With two words and answers of
+# two tokens there are only four answers, few enough to add them up. Below is RAG's probability of a whole answer as somebody
+# wrote it, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="rag.sequence" seed=28
+def test_one_of_all_answers_is_given(answer):
+    torch.manual_seed(0)
+    logits, scores = torch.randn(1, 3, 2, 2), torch.randn(1, 3)
+    every = [answer(logits, scores, torch.tensor([[i, j]])).exp().item() for i in (0, 1) for j in (0, 1)]
+    assert abs(sum(every) - 1) < 1e-4, "the probabilities of all answers do not sum to 1"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Positions that continue** from the picture into the text give the same sentence other embeddings after a larger picture, and may run past the end of the table.

@@ -354,6 +354,25 @@ except NotImplementedError:
     print("Build rms_norm, SwiGLU, apply_rotary_halves and sink_mask first.")
 
 # %% [markdown]
+# ## Find the fault
+#
+# The output of a mixture depends on a router with random weights, so nobody knows beforehand which numbers are right. A test
+# chooses a case in which the router does not matter: what must come out if all experts are copies of one? Below is a mixture of
+# experts that somebody wrote, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="modern.experts" seed=27
+def test_copies_of_one_expert_are_that_expert(answer):
+    torch.manual_seed(0)
+    layer, x = answer(4, 6, 3, 2), torch.randn(1, 5, 4)
+    first, *others = layer.experts
+    for one in others:
+        one.load_state_dict(first.state_dict())
+    assert torch.allclose(layer(x), first(x), atol=1e-5), "three copies of one expert give something else"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **The right rotation in the wrong order of columns.** No shape reveals it, only the text that is generated.

@@ -498,6 +498,22 @@ except NotImplementedError:
 # Eight bits cost almost nothing here, too. With four, the loss of the small model was a hundredth higher, and that of this one is a tenth higher; with three, no meaningful text is left. In a row of 576 weights or more, the largest one decides how coarsely all the others are rounded. With a scale for every 32 of
 # them, four bits are better than five with a scale for each row: the scales add half a bit per weight, if they have 16 bits. The file that you downloaded stores its weights in this way, in four bits and with two numbers for each block of 32.
 #
+# ## Find the fault
+#
+# The size of a chunk is a matter of memory, and the result must not depend on it: that is a test for everything that works in
+# pieces. Choose sizes that do not fit into one another, because that is where pieces go wrong. Below is a loss without all the
+# logits that somebody wrote, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="fast.chunked_loss" seed=4
+def test_the_chunk_changes_nothing(answer):
+    torch.manual_seed(0)
+    h, w, targets = torch.randn(5, 3), torch.randn(4, 3), torch.tensor([0, 1, 2, 3, 0])
+    assert torch.allclose(answer(h, w, targets, 2), answer(h, w, targets, 5), atol=1e-5), "another chunk, another loss"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **No correction when the maximum rises.** With random scores of equal size the error is small, and a test with a coarse tolerance passes. Test with scores that rise from block to block.

@@ -475,6 +475,23 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # %% [markdown]
 # As a text, the request only gets its full stop, as it would in a book. Between the markers of a chat, the format of all its demonstrations, it is something to be answered. (The answer is in prose and not a poem: 135 million weights can do only so much.)
 #
+# ## Find the fault
+#
+# A merged adapter must compute what it computed beside its layer. A test of that is a trap, too: an adapter that was just made
+# changes nothing, so that nearly everything passes, unless the test gives it other weights first. Below is an adapter that
+# somebody wrote, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="tuning.lora" seed=7
+def test_merged_it_computes_the_same(answer):
+    torch.manual_seed(0)
+    layer, x = answer(nn.Linear(3, 2), 1, 4), torch.randn(2, 3)
+    nn.init.normal_(layer.b)
+    assert torch.allclose(layer(x), x @ layer.merged().T + layer.base.bias, atol=1e-5), "merged it computes something else"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **The end without a label.** The loss looks fine, and the model never stops.

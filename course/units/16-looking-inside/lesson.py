@@ -357,6 +357,23 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # “capital” after the second “The” only in the last layer. Below, two bars for each layer, what its attention and its feed-forward layer add to the logit of “Rome”. Up to layer 22 they are small. In layer 23
 # the attention adds most, in the last three layers the feed-forward layers do.*
 #
+# ## Find the fault
+#
+# Tools for looking inside models have faults, too, and a wrong map looks as convincing as a right one. But parts have to sum to
+# the whole, whatever the weights are. Below is a function that divides the result of attention among its heads, written by
+# somebody, and what it gives for the smallest input that shows its fault.
+#
+# Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
+# the last cell says what each of the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="inside.head_contributions" seed=11
+def test_the_heads_sum_to_the_whole(answer):
+    torch.manual_seed(0)
+    weights, v, w_o = torch.rand(1, 2, 3, 3), torch.randn(1, 2, 3, 4), torch.randn(5, 8)
+    whole = (weights @ v).transpose(1, 2).flatten(2) @ w_o.T
+    assert torch.allclose(answer(weights, v, w_o).sum(1), whole, atol=1e-5), "the heads do not sum to the whole"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **A hook that stays.** The next cell is patched too, without any message. Remove the hook in a `finally`, or use `tfkit.edit`, which does so.

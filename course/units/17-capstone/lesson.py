@@ -267,6 +267,23 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # After two hundred bytes it is as good as a table that has counted 400,000. That is *in-context learning* (Brown et al. 2020): no weight has changed; the model uses the text read so far. After that it does not improve. It does not pick up the genders and endings from its context, although they recur on every page; gradient descent can learn them, and
 # yours has two minutes for it. The manual takes 1 bit per byte, about what GPT-2 needs for Wikipedia in the table below; it may have been in the training text.
 #
+# ## Find the fault
+#
+# Before you train your own model, look at one with a fault: a whole GPT-2. Its symptom is how it differs from the published
+# model, how a small copy of it learns, and what that copy then writes. Ask yourself whether its loss is good news. Name the
+# lines that you suspect, write a test that needs no published model, and repair the code. Then the last cell says what each of
+# the three is worth. It earns no points for the course.
+
+# %% role="hunt" hunt="page.gpt2" seed=47
+def test_earlier_outputs_stay(page):
+    torch.manual_seed(0)
+    model = page.MODEL(page.Config(vocab_size=20, d_model=16, n_layers=2, n_heads=2, max_length=8)).eval()
+    ids = torch.tensor([[3, 4, 5, 6]])
+    before = model(ids)[:, :3]
+    ids[0, 3] = 9
+    assert torch.allclose(before, model(ids)[:, :3], atol=1e-5), "another last token changes earlier outputs"
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Wall-clock time** runs on while others use the machine. The budget is in processor time, of all threads together.
