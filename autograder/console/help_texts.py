@@ -450,7 +450,8 @@ ORDER = CommandHelp(
     the answer has one or two lines, there is nothing to put in order.
 
     `order prove` runs, for each exercise, the right order, the orders that are equivalent by data flow, those with the
-    line of a mistake, and some with two lines exchanged, of which no line may be named that is right.
+    line of a mistake, and some with two lines exchanged, of which no line may be named that is right. Then it answers
+    puzzles of other students by a right order, written as they would write it.
     """,
     exits={
         0: "printed; the order is right; or all that was proved holds",
@@ -461,6 +462,7 @@ ORDER = CommandHelp(
         "autograder order attention.scaled_dot_product",
         'autograder order masks.softmax --answer "3 1 2:1"',
         "autograder order prove masks.softmax --orders 20",
+        "autograder order prove --shuffles 125  # 10,000 in all",
     ),
 )
 HUNTS_LIST = CommandHelp(

@@ -32,6 +32,9 @@ def add_options(order: argparse.ArgumentParser) -> None:
     order.add_argument("--trust", action="store_true", help=help_texts.TRUST)
     order.add_argument("--orders", type=partial(positive, what="orders"), default=100, metavar="N",
                        help="with prove: at most so many equivalent orders each (default: %(default)s)")  # fmt: skip
+    order.add_argument("--shuffles", type=partial(positive, what="shuffles"), default=8, metavar="N",
+                       help="with prove: so many puzzles of other students each, answered by a right order (default: "
+                            "%(default)s)")  # fmt: skip
     order.set_defaults(run=run)
 
 
@@ -73,7 +76,7 @@ def _prove(names: Sequence[str], arguments: argparse.Namespace) -> int:
     ids = [registry.find(name).id for name in names] or [exercise.id for exercise in registry.exercises()]
     found: list[Any] = []
     for name in ids:
-        proof = prove_exercise(name, arguments.orders, arguments.seed)
+        proof = prove_exercise(name, arguments.orders, arguments.seed, arguments.shuffles)
         found.append(proof)
         counts = f"lines: {proof.lines}  equivalent orders: {proof.orders}  mistakes: {proof.mistakes}"
         print(f"{name:32} {proof.reason or counts}", flush=True)

@@ -1,6 +1,7 @@
 """Proves puzzles by running orders: right ones pass, whichever way they are shuffled, and those with a mistake fail.
 
-Of right orders in which two lines are exchanged, so that they fail, no line is blamed that need not change.
+Of right orders in which two lines are exchanged, so that they fail, no line is blamed that need not change. And puzzles
+of many students are answered by a right order, in the numbers that their own shuffle gives its lines.
 
 The code is our own, so it runs in this process, with the exercise's checks.
 """
@@ -10,16 +11,18 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
 from autograder.ordering.flow import orders
+from autograder.ordering.judge import read_order
 from autograder.ordering.lines import split
-from autograder.ordering.make import NoPuzzle, PlacedLine, Puzzle, make
+from autograder.ordering.make import SEEDS, NoPuzzle, PlacedLine, Puzzle, make
 from autograder.ordering.out_of_place import completions, first_wrong, is_python
 
 SECONDS = 30.0  # processor time of one program
@@ -37,12 +40,13 @@ class OrderingProof:
     orders: int = 0  # equivalent ones beside the answer's own
     mistakes: int = 0
     exchanges: int = 0  # wrong orders whose first line out of place was sought
+    shuffles: int = 0  # puzzles that were answered by a right order
     complaints: tuple[str, ...] = ()
     reason: str = ""
 
 
-def prove_exercise(name: str, most: int, seed: int = 0) -> OrderingProof:
-    """The proof of one exercise, with at most so many equivalent orders."""
+def prove_exercise(name: str, most: int, seed: int = 0, shuffles: int = STUDENTS) -> OrderingProof:
+    """The proof of one exercise, with at most so many equivalent orders and with so many shuffles of its lines."""
     exercise = registry.find(name)
     try:
         puzzles = [make(exercise, f"{student}") for student in range(STUDENTS)]
@@ -61,7 +65,26 @@ def prove_exercise(name: str, most: int, seed: int = 0) -> OrderingProof:
     accepted = [order for order, passed in right.items() if passed]
     wrong = list(itertools.islice(_exchanged(first, accepted, asked, f"{seed}/{name}"), EXCHANGES))
     complaints += [f"{name}: {why}" for order, at in wrong if (why := _blames(first, order, at, accepted, asked))]
-    return OrderingProof(name, len(first.right), len(shuffled), len(mistakes), len(wrong), tuple(complaints))
+    refused = _refused(exercise, first, accepted, f"{seed}/{name}", shuffles) if accepted else []
+    complaints += [f"{name}: {why}" for why in refused]
+    return OrderingProof(name, len(first.right), len(shuffled), len(mistakes), len(wrong), shuffles, tuple(complaints))
+
+
+def _refused(
+    exercise: Exercise, first: Puzzle, right: Sequence[Sequence[PlacedLine]], seed: str, shuffles: int
+) -> Iterator[str]:
+    """Which shuffles a right order does not solve, when it is handed in as a student would write it.
+
+    right: orders of the first puzzle that pass. What is read must be the program of one of them.
+    """
+    drawn, programs = random.Random(f"shuffles/{seed}"), {first.program(order) for order in right}
+    for student in range(shuffles):
+        puzzle = make(exercise, f"student {student}", drawn.choice(SEEDS))
+        numbers = {puzzle.line(one.number).place: one.number for one in puzzle.right}
+        order = drawn.choice(right)
+        text = write_order([replace(one, number=numbers[first.line(one.number).place]) for one in order])
+        if puzzle.program(read_order(puzzle, text)) not in programs:
+            yield f"the right order {text} of student {student}'s lines (seed {puzzle.seed}) is refused"
 
 
 def _exchanged(
@@ -140,10 +163,10 @@ def summary(proofs: Sequence[OrderingProof]) -> str:
     """One line on all proofs."""
     made = [one for one in proofs if not one.reason]
     shuffled, mistakes = sum(one.orders for one in made), sum(one.mistakes for one in made)
-    exchanges = sum(one.exchanges for one in made)
+    exchanges, shuffles = sum(one.exchanges for one in made), sum(one.shuffles for one in made)
     wrong = sum(len(one.complaints) for one in made)
     return (
         f"{len(made)} of {len(proofs)} exercises have lines to put in order; {len(made)} right orders and {shuffled} "
-        f"equivalent ones were run, {mistakes} with the line of a mistake, and {exchanges} with two lines exchanged: "
-        f"{wrong} of them were misjudged"
+        f"equivalent ones were run, {mistakes} with the line of a mistake, and {exchanges} with two lines exchanged; "
+        f"{shuffles} shuffles were answered by a right order: {wrong} of all these were misjudged"
     )

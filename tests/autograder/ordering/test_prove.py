@@ -14,6 +14,18 @@ def test_an_exercise_is_proved():
     assert proof.complaints == () and (proof.lines, proof.orders) == (4, 2) and proof.mistakes > 3
 
 
+def test_shuffles_of_other_students_are_answered_by_a_right_order():
+    proof = prove.prove_exercise("masks.decoder", 10, shuffles=40)
+    assert proof.complaints == () and proof.shuffles == 40
+    assert "40 shuffles were answered by a right order: 0 of all these" in prove.summary([proof])
+
+
+def test_a_right_order_that_is_read_wrongly_is_complained_of(monkeypatch):
+    monkeypatch.setattr(prove, "read_order", lambda puzzle, text: puzzle.right[::-1])
+    proof = prove.prove_exercise("masks.decoder", 10, shuffles=3)
+    assert len(proof.complaints) == 3 and all("is refused" in one for one in proof.complaints)
+
+
 def test_an_exercise_without_lines_has_its_reason():
     proof = prove.prove_exercise("rnn.cell", 10)
     assert "only 1 line" in proof.reason and "0 of 1 exercises" in prove.summary([proof])
@@ -36,7 +48,7 @@ def test_a_refused_order_and_an_accepted_mistake_are_complained_of(monkeypatch):
 def test_of_exchanged_lines_none_is_blamed_that_is_right():
     proof = prove.prove_exercise("transformer.feed_forward", 5)
     assert proof.complaints == () and proof.exchanges == prove.EXCHANGES
-    assert f"{prove.EXCHANGES} with two lines exchanged: 0 of them" in prove.summary([proof])
+    assert f"{prove.EXCHANGES} with two lines exchanged; {prove.STUDENTS} shuffles" in prove.summary([proof])
 
 
 @pytest.mark.parametrize(("line", "why"), [(1, "line 1 is named, and the first"), (9, "cannot be completed")])
