@@ -83,10 +83,10 @@ def test_a_projects_cell_is_a_box_without_its_solution(tmp_path):
     for language, title in (("en", "Your project"), ("fr", "Votre projet")):
         text = page_of("17-capstone", tmp_path, language)
         assert f"{title}: `language-model`" in text and "class LanguageModel(nn.Module):" in text
-        assert text.count("raise NotImplementedError") == 4  # the class's four methods
+        assert text.count("raise NotImplementedError") == 4 + 3  # the class's four methods, and what a hunt asks for
         plain = "\n" + "\n".join(check.plain_lines(text)) + "\n"
         secrets = {name: lines for name, lines in check.hidden().items() if name.startswith("17-capstone/")}
-        assert len(secrets) == 5  # the methods and a mark scheme
+        assert len(secrets) == 4 + 3 + 1  # those of the methods and of the hunt, and a mark scheme
         assert not [name for name, lines in secrets.items() for run in check.runs_of(lines) if f"\n{run}\n" in plain]
 
 
