@@ -15,7 +15,10 @@ from torch.utils._pytree import tree_map
 DEVICE = "meta"
 MIXING = ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_")  # these take both, as on a card
 
-VALUES = ("_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "bincount")
+VALUES = (
+    "_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "bincount",
+    "multinomial",  # it looks whether these are probabilities
+)  # fmt: skip
 waits = None  # while `waiting` lasts, a list
 
 

@@ -1,6 +1,9 @@
+import pytest
 import torch
 
-from tfkit.decode.drawing import accept_draft, sample_token
+from tests.autograder.pretended import DEVICE, pretended, waiting
+from tfkit.decode import Greedy, Sample
+from tfkit.decode.drawing import accept_draft, draw, sample_token
 
 
 def test_words_come_as_often_as_their_probability_says():
@@ -35,3 +38,30 @@ def test_what_follows_a_refused_guess_is_void():
     assert accept_draft([0, 1], q, p, [0.9, 0.9], 0.5) == [0, 1, 2]  # all kept, and one more
     assert accept_draft([2, 1], q, p, [0.9, 0.9], 0.5) == [0]
     assert accept_draft([0, 2], q, p, [0.9, 0.9], 0.5) == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_draws_elsewhere_are_those_that_torch_would_make(dtype):
+    probs = torch.randn(50, 31, dtype=dtype, generator=torch.Generator().manual_seed(1)).mul(2).softmax(-1)
+    probs[:, 7:11] = 0
+    drawn = [draw(probs, torch.Generator().manual_seed(seed)) for seed in range(3)]
+    with pretended():
+        there = [draw(probs.to(DEVICE), torch.Generator().manual_seed(seed)).near for seed in range(3)]
+    for one, other in zip(drawn, there, strict=True):
+        assert torch.equal(one, other) and not torch.isin(one, torch.arange(7, 11)).any()
+    with pytest.raises(RuntimeError, match="probability tensor"):
+        draw(torch.full((1, 3), torch.nan))
+
+
+CUTS = {"top_k": 3, "top_p": 0.7, "min_p": 0.1, "typical_p": 0.8, "epsilon_cutoff": 0.01, "eta_cutoff": 0.01}
+
+
+@pytest.mark.parametrize("strategy", [Greedy(), Sample(), Sample(temperature=0.7, **CUTS)], ids=str)
+def test_no_choice_of_a_token_waits_for_the_device(strategy):
+    scores = torch.randn(4, 31, generator=torch.Generator().manual_seed(2))
+    expected = strategy.pick(scores, torch.Generator().manual_seed(3))
+    with pretended():
+        there = scores.to(DEVICE)
+        with waiting() as waits:
+            found = strategy.pick(there, torch.Generator().manual_seed(3))
+    assert waits == [] and torch.equal(found.near, expected)

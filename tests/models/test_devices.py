@@ -89,6 +89,7 @@ def test_longformer_waits_only_for_tokens_that_the_caller_marks(head, no_autocas
         (lambda x: x[x > 1], ["index"]),
         (lambda x: x[:, [0, 1]], ["index"]),
         (lambda x: x.nonzero(), ["nonzero"]),
+        (lambda x: x.multinomial(1), ["multinomial"]),
         (lambda x: x.cpu(), ["_to_copy"]),
         (lambda x: torch.ones(2).to(x.device), ["_to_copy"]),
         (lambda x: torch.tensor([1.0], device=x.device), ["_to_copy"]),

@@ -1,4 +1,4 @@
-"""Sampling with the random numbers as arguments, so that every right answer gives the same words."""
+"""Sampling: with the random numbers as arguments, so that every right answer gives the same words, and with torch's."""
 
 from __future__ import annotations
 
@@ -38,3 +38,13 @@ def accept_draft(
             missing = (p - q).clamp(min=0)  # where the draft gave too little; the log is a logit that needs no norm
             return draft_ids[:i] + sample_token(missing.log().unsqueeze(0), u).tolist()
     return draft_ids + sample_token(target_probs[-1:].log(), u).tolist()
+
+
+def draw(probs: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """probs [B,V], each row with a sum above 0 -> int64 [B]: one draw of each row, `torch.multinomial`'s for the same
+    state of the generator. Raises RuntimeError for what are no probabilities, on a CPU only: elsewhere the host would
+    wait for the device at each token to look at them, as `torch.multinomial` does twice."""
+    if probs.device.type == "cpu":
+        return torch.multinomial(probs, 1, generator=generator).squeeze(1)
+    race = torch.empty_like(probs).exponential_(1.0, generator=generator)  # who has the rate p arrives first with that
+    return (probs / race).argmax(-1)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tfkit.decode.beam_hypotheses import BeamHypotheses, TextbookHypotheses
 from tfkit.decode.checks import require_number, require_whole
+from tfkit.decode.drawing import draw
 from tfkit.decode.filters import (
     epsilon_filter,
     eta_filter,
@@ -97,7 +98,7 @@ class Sample(SingleSequence):
 
     def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """scores [B,V] -> [B]"""
-        return torch.multinomial(self.probabilities(scores), 1, generator=generator).squeeze(1)
+        return draw(self.probabilities(scores), generator)
 
 
 @dataclass(frozen=True)
