@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
+from tests.models.test_laws import lesson, make
 from tfkit.nn import onednn
+from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.train import throughput
 from tfkit.train.__main__ import main, model_loss
 from tfkit.train.loop import prefetch
@@ -52,6 +56,30 @@ def test_logits_are_held_where_all_are_asked_for():
     model, ids = tiny(), torch.arange(16).view(2, 8)
     losses = [model_loss(rows)(model.eval(), {"input_ids": ids, "labels": ids}) for rows in (None, 0, 3)]
     torch.testing.assert_close(losses[1:], losses[:-1])
+
+
+class Casts(TorchDispatchMode):
+    """Counts the matrices that are converted to bfloat16, by their shapes."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten._to_copy.default and (kwargs or {}).get("dtype") == torch.bfloat16:
+            self.counts[tuple(args[0].shape)] += args[0].dim() == 2
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(("name", "head"), [("llama", "causal_lm"), ("gpt2", "causal_lm"), ("t5", "seq2seq_lm")])
+def test_a_weight_is_converted_once_a_step(name, head):
+    """The output matrix too, which the chunked loss multiplies once for each chunk."""
+    row, model = make(name, head, torch.float32)
+    with Casts() as casts, torch.autocast("cpu", torch.bfloat16), chunked_logits(3):
+        model.train()(**lesson(row, model)).loss.backward()
+    weights = Counter(tuple(p.shape) for p in model.parameters() if p.dim() == 2)
+    found = {shape: casts.counts[shape] for shape in weights if casts.counts[shape]}
+    assert len(found) >= 4 and all(count <= weights[shape] for shape, count in found.items()), (found, weights)
 
 
 def test_batches_are_made_ahead_in_order_and_what_fails_there_is_raised_here(monkeypatch):
