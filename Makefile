@@ -90,7 +90,7 @@ $(STAMP)/kernels: pyproject.toml $(STAMP)/packages
 $(STAMP)/triton: pyproject.toml $(STAMP)/packages
 	@rm -rf $@ && mkdir $@
 	@$(BIN)/python -c "import triton" 2>/dev/null || { echo "» fetching triton" && $(BIN)/pip install -q --no-deps --target $@ -c constraints.txt \
-	  $$($(BIN)/python tools/requirements.py kernels); }
+	  $$($(BIN)/python tools/requirements.py kernels | grep ^triton); }
 
 test-kernels: setup $(STAMP)/triton  ## Triton's kernels against torch, by its interpreter, and compiled for one of four cards
 	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/triton $(BIN)/python -m pytest -q \
