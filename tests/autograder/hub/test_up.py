@@ -235,7 +235,7 @@ def test_another_spawner_needs_accounts_for_grading_services_only(sound, tmp_pat
     text = '[hub]\nspawner = "systemd"\n' + TWO
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(needs.pwd, "getpwnam", lambda name: SimpleNamespace(pw_uid=1000 + (name != "teacher")))
+    monkeypatch.setattr("pwd.getpwnam", lambda name: SimpleNamespace(pw_uid=1000 + (name != "teacher")))
     (tmp_path / "class.toml").write_text(text)
     root, accounts = needs.lacks(class_file.read(tmp_path))
     assert "grading service as grace" in root and "serve = false" in root  # the teacher's own needs no root
