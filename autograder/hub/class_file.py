@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 FILE = "class.toml"
+CONFIG = "jupyterhub_config.py"  # what `autograder hub up` writes beside it
 NAME = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")  # an account's, which JupyterHub also takes in lower case
 COURSE = re.compile(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?")  # also a name in Kubernetes, and part of an address
 LAST_PORT = 65535
@@ -164,6 +165,9 @@ def _check_places(found: HubClass, where: str) -> None:
         raise ClassFileError(f"{where}: address = {hub.address!r} needs a key and a certificate, without which the Hub "
                              "answers by plain http: set c.JupyterHub.ssl_key and ssl_cert in a file that `config` "
                              "names in [hub]")  # fmt: skip
+    if hub.config and (found.folder / hub.config).resolve() == (found.folder / CONFIG).resolve():
+        raise ClassFileError(f"{where}: config = {hub.config!r} is the file that `autograder hub up` writes, and would "
+                             "load itself: put your own settings into another file, such as own.py")  # fmt: skip
     ports = {"hub_port": 1, "proxy_port": 1, "service_port": max(1, len(found.services))}
     for name, count in ports.items():
         first, last = getattr(hub, name), LAST_PORT + 1 - count

@@ -133,6 +133,8 @@ def test_two_courses_own_settings_and_another_spawner(sound, tmp_path):
     ('[hub]\naddress="http://127.0.0.1:abc"\n' + TWO, "must be such as"),
     ('[hub]\naddress="http://[::1"\n' + TWO, "must be such as"),
     ('[hub]\naddress="https://hub.example.edu:443"\n' + TWO, "needs a key and a certificate"),
+    ('[hub]\nconfig="jupyterhub_config.py"\n' + TWO, "would load itself: put your own settings into another file"),
+    ('[hub]\nconfig="./jupyterhub_config.py"\n' + TWO, "would load itself"),
     ("[hub]\nhub_port=70000\n" + TWO, "hub_port = 70000 must be from 1 to 65535"),
     ("[hub]\nproxy_port=0\n" + TWO, "proxy_port = 0 must be from 1"),
     ("[hub]\nservice_port=-1\n" + TWO, "service_port = -1 must be from 1"),
