@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -124,6 +124,9 @@ release: setup  ## dist/ of a tagged version: sdist, wheel, bill of materials, s
 	@WHEEL_DIST=dist $(BIN)/python -m pytest -q -m wheel tests/wheel
 	@cd dist && sha256sum *.whl *.tar.gz sbom.cdx.json > SHA256SUMS && cat SHA256SUMS
 	@echo "» dist/ is ready; pushing its tag publishes it (.github/workflows/publish.yml), or: twine upload dist/*.whl dist/*.tar.gz"
+
+pin-images: setup  ## write the digests of the images of today into the Dockerfile, from their registries
+	@$(BIN)/python -m tools.images pin
 
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test

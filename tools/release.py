@@ -1,8 +1,8 @@
 """What must hold before a release is built, and of what was built: `python -m tools.release [DIST]`.
 
-Before: nothing is uncommitted, the commit has the tag of its version, and every place that names the version names the
-same. Afterwards: DIST has one wheel and one sdist of that version, with what they must hold and nothing that they must
-not. `make release` runs both; each fault is a line.
+Before: nothing is uncommitted, the commit has the tag of its version, every place that names the version names the
+same, and the images that the Dockerfile builds on have digests. Afterwards: DIST has one wheel and one sdist of that
+version, with what they must hold and nothing that they must not. `make release` runs both; each fault is a line.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from autograder.nbgrader.config import PRIVATE
+from tools import images
 
 ROOT = Path(__file__).parents[1]
 RECIPE = "packaging/recipe.yaml"
@@ -62,6 +63,7 @@ def faults_before(root: Path = ROOT) -> Iterator[str]:
     recipe = re.search(r'^  version: "(.+)"$', (root / RECIPE).read_text(encoding="utf-8"), re.MULTILINE)
     if recipe is None or recipe[1] != wanted:
         yield f"{RECIPE} does not have version {wanted}"
+    yield from images.faults(root)
 
 
 def faults_of(dist: Path, wanted: str) -> Iterator[str]:

@@ -23,10 +23,11 @@ NAMED = ("pyproject.toml", "CHANGELOG.md", "extension/package.json", "packaging/
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository with the files that name the version, committed and tagged."""
+    """A repository with the files that name the version and a Dockerfile with a digest, committed and tagged."""
     for name in NAMED:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "Dockerfile").write_text(f"FROM python:3.11@sha256:{'0' * 64}\n")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "All")
@@ -59,8 +60,20 @@ def test_a_file_that_names_another_version_is_refused(tree: Path, name: str) -> 
     assert [fault for fault in release.faults_before(tree) if name in fault and release.version() in fault]
 
 
+def test_an_image_by_its_tag_alone_is_refused(tree: Path) -> None:
+    (tree / "Dockerfile").write_text("ARG BASE=python:3.11\nFROM ${BASE}\n")
+    git(tree, "commit", "-qam", "A tag")
+    git(tree, "tag", "-f", f"v{release.version()}")
+    (fault,) = release.faults_before(tree)
+    assert fault.startswith("Dockerfile: BASE = python:3.11 has no digest") and "`make pin-images`" in fault
+
+
 def test_every_place_names_the_version_now() -> None:
-    said = [fault for fault in release.faults_before() if "not committed" not in fault and "no tag" not in fault]
+    said = [
+        fault
+        for fault in release.faults_before()
+        if not any(words in fault for words in ("not committed", "no tag", "no digest"))
+    ]
     assert said == []
 
 
