@@ -13,7 +13,7 @@ from autograder.console.help_format import make_parser
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PASSBACK = "passback.jsonl"  # the scores that a learning management system accepted
 # what a release holds for coding assistants, and the log that it asks them to keep, which is handed in
-AGENTS, ASSISTANTS_LOG = "AGENTS.md", "assistant-log.md"
+AGENTS, ASSISTANTS_LOG, ASSISTANTS_HOOKS = "AGENTS.md", "assistant-log.md", ".claude/settings.json"
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
     KEY, "lti.pem", PASSBACK, "gradebook.db*", "records.db*", "records.lock", "serve.lock", ".grading/",
     "marking.db*", "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
