@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images stopwatch fuzz fuzz-models test-ui test-tab check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -96,10 +96,12 @@ test-kernels: setup $(STAMP)/triton  ## Triton's kernels against torch, by its i
 	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/triton $(BIN)/python -m pytest -q \
 	  tests/nn/test_triton_flash.py tests/nn/test_triton_single_row.py tests/decode/test_single_row.py
 
-nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels  ## every case of every test, the wheel on Python 3.13 too, then the site (some hours)
+nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels  ## every case of every test, the wheel on Python 3.13 too, the site, a tab, the stopwatch (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
 	  WHEEL_TORCH=default $(MAKE) test-wheel || failed=1; \
-	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; exit $$failed
+	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; \
+	  $(MAKE) test-tab || failed=1; \
+	  if [ $$(id -u) = 0 ]; then $(MAKE) stopwatch || failed=1; else echo "make stopwatch needs root: not run"; fi; exit $$failed
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
@@ -130,6 +132,17 @@ pin-images: setup  ## write the digests of the images of today into the Dockerfi
 
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test
+
+# Pyodide and what is compiled for it come from npm and from PyPI: docs/lite.md says what the site is made of
+test-tab: setup  ## the course in a browser tab, a first verdict within FIRST_VERDICT_S=30 seconds among it
+	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable
+	@rm -rf $(STAMP)/tab && $(BIN)/python extension/ui-tests/tab/make_site.py $(CURDIR)/$(STAMP)/tab
+	@cd extension/ui-tests && TFKIT_SITE=$(CURDIR)/$(STAMP)/tab jlpm tab
+
+BOX ?=
+stopwatch: wheel  ## an empty Debian: to a graded class in ten minutes, and from a clone to a verdict in one; BOX=options of tools.stopwatch
+	@$(BIN)/python -m tools.stopwatch template $(BOX)
+	@$(BIN)/python -m tools.stopwatch first-day $(BOX)
 
 check: setup  ## lint, format and types, Python and TypeScript
 	@$(BIN)/ruff check .

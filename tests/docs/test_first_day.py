@@ -18,7 +18,9 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def commands() -> list[str]:
-    return [line[2:] for block in BLOCK.findall(PAGE.read_text(encoding="utf-8")) for line in block.splitlines()]
+    """Those for whoever has installed the kit; `make stopwatch` types the others."""
+    text = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    return [line[2:] for block in BLOCK.findall(text) for line in block.splitlines()]
 
 
 def test_there_are_five_and_each_is_explained() -> None:

@@ -7,6 +7,7 @@ const { expect, test } = require('@playwright/test');
 const HERE = /^(http:\/\/127\.0\.0\.1:8898|data:|blob:)/;
 const PYODIDE = join(process.env.TFKIT_SITE ?? '', 'static', 'pyodide');
 const withNumPy = () => existsSync(PYODIDE) && readdirSync(PYODIDE).some(name => name.startsWith('numpy-'));
+const FIRST_VERDICT_S = Number(process.env.FIRST_VERDICT_S || 30); // more on a machine that is busy
 const WRONG = 'def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool)\n';
 
 const cell = (page, text) => page.locator('.jp-Notebook .jp-CodeCell').filter({ hasText: text }).first();
@@ -89,7 +90,9 @@ test('from the first page to the first verdict, nothing in the cache', async ({ 
   await page.keyboard.insertText(answer);
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   await expect(verdict(page)).toContainText('1 of 1 point');
-  console.log(`first verdict after ${((Date.now() - begin) / 1000).toFixed(1)} s`); // docs/lite.md has the figure
+  const seconds = (Date.now() - begin) / 1000;
+  console.log(`first verdict after ${seconds.toFixed(1)} s`); // docs/lite.md has the figure
+  expect(seconds).toBeLessThan(FIRST_VERDICT_S);
 });
 
 test('Check says in the tab what is wrong, then that it is right, for practice; widgets work', async ({ page }) => {
