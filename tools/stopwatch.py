@@ -133,7 +133,7 @@ def empty_box(options: argparse.Namespace) -> Iterator[Box]:
         seen["/usr/local/bin/node"] = options.node.resolve()
     environment = {name: value for name, value in os.environ.items() if PASSED_ON.match(name)}
     environment |= {"TORCH_INDEX": options.torch_index} if options.torch_index else {}  # for make
-    with tempfile.TemporaryDirectory(prefix="box-") as folder:
+    with tempfile.TemporaryDirectory(prefix="debian-") as folder:
         subprocess.run(["tar", "-C", folder, "-xf", debian(options.suite, packages)], check=True)
         Path(folder).chmod(0o755)
         yield Box(Path(folder), seen, environment)
