@@ -147,7 +147,7 @@ def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) 
         yield result
 
 
-def make_inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.Tensor]:
+def make_inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, Any]:
     """Random inputs and labels of that many tokens, the same at each call."""
     rows = row.sequences if length <= 1024 else 1
     draw = torch.Generator().manual_seed(length)
@@ -155,17 +155,28 @@ def make_inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.
         size, kinds = row.fields["image_size"], row.fields["num_labels"]
         pixels = torch.randn(rows, 3, size, size, generator=draw)
         return {"pixel_values": pixels.to(device), "labels": (torch.arange(rows) % kinds).to(device)}
+    rows = 4 if row.reads == "pairs" else rows  # among which each finds its own
     ids = torch.randint(3, VOCAB, (rows, length), generator=draw).to(device)
+    if row.reads == "pairs":
+        size = row.fields["vision_config"]["image_size"]
+        pixels = torch.randn(rows, 3, size, size, generator=draw)
+        return {"input_ids": ids, "pixel_values": pixels.to(device), "return_loss": True}
     if row.reads == "sound":
         shape = (rows, row.fields["num_mel_bins"], 2 * row.fields["max_source_positions"])
         return {"input_features": torch.randn(shape, generator=draw).to(device), "labels": ids}
     return {"input_ids": ids, "labels": ids}
 
 
+def logits_of(out: Any) -> torch.Tensor:
+    """The scores that a model gives."""
+    found: torch.Tensor = out.logits_per_text if "logits_per_text" in out else out.logits
+    return found
+
+
 def _agree(row: BenchmarkRow, reference: Any, candidate: Any, inputs: dict) -> float:
     """The largest difference between the logits of both models. Raises ValueError if it is above 1e-3."""
     with torch.no_grad():
-        gap = (reference(**inputs).logits - candidate(**inputs).logits).abs().max().item()
+        gap = (logits_of(reference(**inputs)) - logits_of(candidate(**inputs))).abs().max().item()
     if gap > 1e-3:
         raise ValueError(f"{row.name}: the logits differ by {gap:.2g}")
     return gap
@@ -174,7 +185,7 @@ def _agree(row: BenchmarkRow, reference: Any, candidate: Any, inputs: dict) -> f
 def _forward(model: Any, inputs: dict) -> Callable[[], torch.Tensor]:
     @torch.no_grad()
     def run() -> torch.Tensor:
-        return model(**inputs).logits
+        return logits_of(model(**inputs))
 
     return run
 

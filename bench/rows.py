@@ -27,7 +27,7 @@ class BenchmarkRow:
     model: str
     fields: dict[str, Any]
     generates: bool = False
-    reads: str = "ids"  # or "pixels", or "sound" in addition to target ids
+    reads: str = "ids"  # or "pixels", "pairs" of texts and pictures, or "sound" in addition to target ids
     lengths: tuple[int, ...] = (256, 1024)
     sequences: int = 4  # for up to 1,024 tokens; longer rows use 1 sequence
 
@@ -141,6 +141,10 @@ ROWS = [
          "sep_token_id": 2, "bos_token_id": 1, "eos_token_id": 2}),
     BenchmarkRow("vit", "ViTConfig", "ViTForImageClassification",
         {**VIT, "image_size": 256, "patch_size": 16, "num_labels": 10}, reads="pixels", lengths=(256,)),
+    BenchmarkRow("clip", "CLIPConfig", "CLIPModel",
+        {"text_config": {**VIT, "vocab_size": VOCAB, "max_position_embeddings": 1024, "eos_token_id": 2},
+         "vision_config": {**VIT, "image_size": 256, "patch_size": 16}, "projection_dim": D}, reads="pairs",
+        lengths=(256,)),
     BenchmarkRow("whisper", "WhisperConfig", "WhisperForConditionalGeneration",
         {**SIDES, "num_mel_bins": 80, "max_source_positions": 256, "max_target_positions": 1024, "pad_token_id": 1,
          "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2, "begin_suppress_tokens": None},

@@ -116,7 +116,7 @@ class NameMap:
                 tensor = self.transpose(template, tensor)
                 if len(names) > 1 and (tensor.dim() == 0 or tensor.size(0) % len(names)):
                     raise ValueError(f"{name} is {list(tensor.shape)}: it cannot be cut into {len(names)}")
-                parts = tensor.chunk(len(names))
+                parts = tensor.chunk(len(names)) if tensor.dim() else (tensor,)
                 return {n.format(*numbers) + end: part for n, part in zip(names, parts, strict=True)}
         return {}
 
@@ -141,7 +141,8 @@ class NameMap:
             parts.setdefault((template, published), {})[index] = tensor
         found = {}
         for (template, published), pieces in parts.items():
-            whole = torch.cat([pieces[index] for index in sorted(pieces)])
+            first = pieces[min(pieces)]
+            whole = torch.cat([pieces[index] for index in sorted(pieces)]) if first.dim() else first.clone()
             prefix = self.prefix if with_head and template not in self.heads else ""
             found[prefix + published] = self.transpose(template, whole).contiguous()
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}

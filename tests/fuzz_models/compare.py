@@ -111,6 +111,8 @@ def tensors(out: dict[str, Any]) -> list[tuple[str, Tensor]]:
             found.append((name, value))
         elif isinstance(value, tuple | list):
             found += [(f"{name}[{i}]", one) for i, one in enumerate(value) if isinstance(one, Tensor)]
+        elif name.endswith("_model_output"):
+            found += [(f"{name}.{inner}", one) for inner, one in tensors(dict(value))]
     return found
 
 

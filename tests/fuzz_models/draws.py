@@ -403,6 +403,25 @@ def vit(r: random.Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def clip(r: random.Random) -> dict[str, Any]:
+    """Two towers of their own sizes; a class of one tower takes the fields of its section."""
+
+    def tower() -> dict[str, Any]:
+        heads = r.choice([1, 2, 3])
+        return {
+            "hidden_size": heads * r.choice([4, 5]), "num_hidden_layers": r.choice([1, 2]),
+            "num_attention_heads": heads, "intermediate_size": r.choice([7, 24]),
+            "hidden_act": r.choice([*ACTIVATIONS, "quick_gelu"]),
+            "layer_norm_eps": eps(r), "projection_dim": 6,
+        }  # fmt: skip
+
+    text = {"vocab_size": VOCAB, "max_position_embeddings": 40, "bos_token_id": 1, "pad_token_id": 0}
+    text |= {"eos_token_id": r.choice([2, 3])}
+    image = {"image_size": r.choice([8, 9]), "patch_size": r.choice([2, 4]), "num_channels": r.choice([1, 3])}
+    sections = {"text_config": {**tower(), **text}, "vision_config": {**tower(), **image}}
+    return {**sections, "projection_dim": 6, "logit_scale_init_value": r.choice([0.5, 2.6592])}
+
+
 def bart(r: random.Random) -> dict[str, Any]:
     """BART's names, both sides of other sizes."""
     heads, others = r.choice([(1, 2), (2, 2), (2, 4), (3, 1)])
@@ -501,7 +520,7 @@ def reformer(r: random.Random) -> dict[str, Any]:
 
 DRAWS: dict[str, Draw] = {
     "albert": albert, "bart": bart, "bert": bert, "bert_generation": bert_generation, "bigbird": bigbird,
-    "bloom": bloom, "convbert": convbert, "ctrl": ctrl, "deberta": deberta, "deberta_v2": deberta_v2,
+    "bloom": bloom, "clip": clip, "convbert": convbert, "ctrl": ctrl, "deberta": deberta, "deberta_v2": deberta_v2,
     "deepseek_v3": deepseek_v3, "distilbert": distilbert, "dpr": dpr, "electra": electra, "flaubert": xlm,
     "funnel": funnel, "gemma2": gemma2, "gemma3": gemma3, "gpt": gpt, "gpt2": gpt2, "gpt_neo": gpt_neo,
     "gpt_neox": gpt_neox, "gpt_oss": gpt_oss, "gptj": gptj, "llama": plain_llama, "longformer": longformer,

@@ -73,6 +73,9 @@ def draw(arch: str, seed: int) -> Case:
 
 def draw_inputs(case: Case, generator: torch.Generator) -> None:
     """Fills `given` and `mask`."""
+    if case.arch == "clip":
+        draw_pairs(case, generator)
+        return
     if case.arch == "vit":
         size = case.fields["image_size"]
         height, width = size if isinstance(size, list) else (size, size)
@@ -92,6 +95,28 @@ def draw_inputs(case: Case, generator: torch.Generator) -> None:
         case.given["labels" if has_words else "decoder_input_ids"] = words
         return
     case.given |= targets(case)
+
+
+def draw_pairs(case: Case, generator: torch.Generator) -> None:
+    """Texts and pictures, or one of them, by the class, whose configuration is then of one tower."""
+    section = next((f"{kind.lower()}_config" for kind in ("Text", "Vision") if kind in case.cls), None)
+    text, image = case.fields["text_config"], case.fields["vision_config"]
+    if section is not None:
+        case.fields = case.fields[section]
+    if section != "vision_config" and case.cls != "CLIPForImageClassification":
+        if case.padding == "left":
+            case.padding = "right"  # a text's first words would see nothing, and its positions would be others
+        whole = case.fields
+        case.fields = {**text, "eos_token_id": 3}  # the first files' 2 is no id: there the largest one ends a text
+        draw_text(case, generator)
+        case.fields = whole
+    if section != "text_config":
+        shape = (case.rows, image["num_channels"], image["image_size"], image["image_size"])
+        case.given["pixel_values"] = torch.randn(shape, generator=generator).to(case.dtype)
+    if case.cls == "CLIPModel":
+        case.given["return_loss"] = torch.tensor(True)
+    if case.cls == "CLIPForImageClassification":
+        case.given["labels"] = torch.arange(case.rows) % case.fields["num_labels"]
 
 
 def draw_text(case: Case, generator: torch.Generator) -> None:

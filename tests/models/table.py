@@ -182,6 +182,25 @@ class Pixels(Row):
         return {"pixel_values": pixels, "interpolate_pos_encoding": True}
 
 
+class TextAndPicture(Row):
+    """Beside each text, one picture of nine patches, drawn by the text's first word; what is read off are the states of
+    the text, and beside each the vectors of both."""
+
+    def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
+        reads = model.task_head.READS
+        given = super().inputs(model, ids, mask) if "text" in reads else {}
+        if "image" in reads:
+            patches = torch.randn(VOCAB, 3, 6, 6, generator=torch.Generator().manual_seed(7))
+            given["pixel_values"] = patches[ids[:, 0].long() % VOCAB].to(next(model.parameters()).dtype)
+        return given | ({"return_loss": True} if model.head is None else {})
+
+    def read(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        out = model(**self.inputs(model, ids, mask))
+        states = out.text_model_output.last_hidden_state  # [B,L,E]
+        both = torch.cat([out.text_embeds, out.image_embeds], -1)[:, None]
+        return torch.cat([states, both.expand(-1, ids.size(1), -1)], -1)
+
+
 class Sound(Seq2Seq):
     """Its ids are moments of a sound, two frames each; silence follows until all positions are filled."""
 
@@ -333,6 +352,14 @@ ROWS: dict[str, Row] = {
         but={"padding": "a convolution reads what stands for padding, as published"},
         still={r"layers\.1\.norm2\.bias": "the choices are weighed by straight lines: it lifts all of them alike"},
         page={"n_groups": 1},
+    ),
+    "clip": TextAndPicture(
+        fields={**BERT, "eos_token_id": 2, "d_image": 12, "n_image_layers": 2, "n_image_heads": 3, "d_image_ff": 20,
+                "image_size": 6, "patch_size": 2, "d_projected": 10},
+        odd={**ODD, "d_image": 7, "n_image_heads": 1, "n_image_layers": 1, "patch_size": 3, "d_projected": 5,
+             "activation": "gelu"},
+        untaught=("text_encoder", "image_encoder", "text_projection", "image_projection"),
+        still={r"image\.norm\.": "a classifier reads the patches' states, which have no norm after them"},
     ),
     "ctrl": Decoder(fields=GPT, head="causal_lm", odd={"d_model": 18, "n_heads": 3}, page={"d_ff": 24}),
     "deberta": Encoder(
@@ -614,6 +641,10 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "bloom-1b7": ("causal_lm", 1_722_408_960),
     "bloom-560m": ("causal_lm", 559_214_592),
     "bloom-7b1": ("causal_lm", 7_069_016_064),
+    "clip-vit-base-patch16": (None, 149_620_737),
+    "clip-vit-base-patch32": (None, 151_277_313),
+    "clip-vit-large-patch14": (None, 427_616_513),
+    "clip-vit-large-patch14-336": (None, 427_944_193),
     "conv-bert-base": (None, 105_680_520),
     "conv-bert-medium-small": (None, 17_475_888),
     "conv-bert-small": (None, 13_143_768),

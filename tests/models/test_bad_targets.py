@@ -9,6 +9,7 @@ from tests.models.test_laws import lesson, make
 from tfkit import registry
 
 STATES = {"base", "context_encoder", "encoder", "masked_image", "question_encoder"}  # heads that have no targets
+STATES |= {"image_encoder", "image_projection", "text_encoder", "text_projection"}
 PAIRS = [
     (name, head)
     for name, row in ROWS.items()

@@ -9,7 +9,8 @@ from tests.models.table import ROWS, VOCAB
 from tests.models.test_laws import make
 from tfkit.text.vocabulary import train
 
-OTHER = {"mmbt": "it wants a picture beside the text", "rag": "it wants passages beside the question"}
+OTHER = {"clip": "it wants pictures beside the texts", "mmbt": "it wants a picture beside the text"}
+OTHER |= {"rag": "it wants passages beside the question"}
 OTHER |= {"vit": "it reads pictures", "whisper": "it hears sound"}
 TEXTS = ["the cat sat", "a dog", "the dog sat here"]
 

@@ -118,9 +118,13 @@ def given_to(row: Row, model: Any) -> dict[str, Any]:
 
 
 def states_in(out: Any) -> dict[str, tuple[torch.Tensor, ...]]:
-    """Name -> states or weights. transformers has a tuple of nothing where a model has none."""
+    """Name -> states or weights, those in outputs of parts too. transformers has a tuple of nothing where a model has
+    none."""
     named = ("hidden_states", "attentions", "hidden_states_ngram")
-    return {name: value for name, value in out.items() if name.endswith(named) and value and value[0] is not None}
+    found = {name: value for name, value in out.items() if name.endswith(named) and value and value[0] is not None}
+    for part in (name for name in out if name.endswith("_model_output")):
+        found |= {f"{part}.{name}": value for name, value in states_in(out[part]).items()}
+    return found
 
 
 def both_called(name: str, model: Any, theirs: Any, given: dict[str, Any]) -> tuple[Any, Any]:

@@ -31,7 +31,9 @@ def built(name: str, head: str | None, **changes):
 
 def scores(row: Row, model, ids: torch.Tensor) -> torch.Tensor:
     out = model(**row.inputs(model, ids))
-    return next(out[name] for name in ("logits", "prediction_logits", "last_hidden_state") if name in out)
+    return next(
+        out[name] for name in ("logits", "prediction_logits", "last_hidden_state", "text_embeds") if name in out
+    )
 
 
 @pytest.mark.sampled(4)

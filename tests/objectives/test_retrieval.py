@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.objectives.in_batch_contrastive import in_batch_loss
+from tfkit.objectives.in_batch_contrastive import in_batch_loss, pair_loss
 from tfkit.objectives.rag_marginals import (
     rag_sequence_log_probs,
     rag_sequence_loss,
@@ -22,6 +22,18 @@ def test_in_batch_loss():
         likelihoods = torch.stack([(question * context).sum().exp() for context in contexts])
         expected -= (likelihoods[right] / likelihoods.sum()).log() / 3
     torch.testing.assert_close(in_batch_loss(questions, contexts, positives), expected)
+
+
+def test_pair_loss_is_the_mean_of_both_directions():
+    torch.manual_seed(0)
+    scores = torch.randn(4, 4).double()
+    expected = 0.0
+    for i in range(4):
+        row, column = scores[i].exp(), scores[:, i].exp()
+        expected -= ((row[i] / row.sum()).log() + (column[i] / column.sum()).log()) / 8
+    torch.testing.assert_close(pair_loss(scores), expected)
+    with pytest.raises(ValueError, match=r"scores have shape \[4, 3\]: a loss needs one column for each row"):
+        pair_loss(scores[:, :3])
 
 
 def draws(dtype=torch.float64, size=1.0):

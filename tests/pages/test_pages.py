@@ -110,6 +110,8 @@ def scores(out: Any) -> Tensor:
     """Of what a model, or a page, gives."""
     if isinstance(out, Tensor | tuple):
         return out[0] if isinstance(out, tuple) else out
+    if "logits_per_text" in out:
+        return out.logits_per_text
     if "logits_ngram" in out:
         return torch.cat([out.logits[:, None], out.logits_ngram], dim=1)
     return out.pooler_output if out.logits is None else out.logits

@@ -116,9 +116,10 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):
-        model_type = {architecture: name for name, architecture in published.NAMES.items()}.get(kind, kind)
+        model_type = published.model_type(kind)
         written = published.write(module, asdict(model.config), model.head)
         config_dict = {**getattr(model.config, "published", {}), "model_type": model_type, **written}
+        config_dict = getattr(module, "nest_hf_fields", dict)(config_dict)
         weights = loading.names(model, module).dump(weights, with_head=model.head is not None)
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}

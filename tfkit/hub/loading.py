@@ -127,11 +127,11 @@ def check_shapes(module: ModuleType, model: Any, weights: files.Tensors, new_hea
     wanted = model.state_dict()
     misshapen = {name for name in wanted.keys() & weights.keys() if weights[name].shape != wanted[name].shape}
     if new_head and misshapen:
-        common, _ = _names_by_head(module, model.config)
+        common, _ = _names_by_head(module, model)
         weights = {name: tensor for name, tensor in weights.items() if name not in misshapen - common}
     missing, extra = wanted.keys() - weights.keys(), weights.keys() - wanted.keys()
     if missing or extra:
-        common, every = _names_by_head(module, model.config)
+        common, every = _names_by_head(module, model)
         unknown, lacking = extra - every, missing & common if new_head else missing
         if unknown and strict == "warn":
             warnings.warn(f"{len(unknown)} tensors unknown, left out: {_list_names(module, unknown)}", stacklevel=5)
@@ -159,14 +159,16 @@ def _check_tensor(module: ModuleType, name: str, tensor: torch.Tensor, own: torc
         raise ValueError(f"{_both_names(module, name)} is {tensor.dtype}, the model's is {own.dtype}")
 
 
-def _names_by_head(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
-    """-> the tensors that this model has under every head, and those that it has under at least one head"""
-    names = []
+def _names_by_head(module: ModuleType, model: Any) -> tuple[set[str], set[str]]:
+    """-> the tensors that this model has under every head with the same body, and those that it has under at least one
+    head"""
+    names = {}
     with shapes_only():
         for head in module.MODEL.HEADS:
             with suppress(ValueError):  # a head that this configuration cannot have (a decoder with an encoder's)
-                names.append(set(module.MODEL(config, head).state_dict()))
-    return set.intersection(*names), set.union(*names)
+                names[head] = set(module.MODEL(model.config, head).state_dict())
+    same_body = [found for head, found in names.items() if head in model.heads_of_this_body]
+    return set.intersection(*same_body), set.union(*names.values())
 
 
 def _both_names(module: ModuleType, name: str) -> str:

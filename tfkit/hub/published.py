@@ -5,7 +5,8 @@ A model's module declares what it understands: HF_FIELDS (the published field ->
 the only value that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS
 (transformers' default for a field that a file omits, if that of Config differs), HF_HEADS (class name -> head); and, if
 it is composed of other models, HF_PARTS (the field that describes a part -> the values that the part's configuration
-must have).
+must have); from_hf_fields and to_hf_fields, between its fields and those that the above name; nest_hf_fields, the last
+change of what is written. A field of a section is named "section.field".
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ NAMES = {
     "big_bird": "bigbird",
     "deberta-v2": "deberta_v2",
 }
+TOWERS = {"clip_text_model": "clip", "clip_vision_model": "clip"}  # model_type of one part of an architecture
 # fields that every published configuration may have: provenance, and defaults of generation and of output formats
 COMMON = {
     "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "_commit_hash", "use_cache",
@@ -69,15 +71,24 @@ def read(
     name = (config_dict.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; supported: {', '.join(module.HF_HEADS)}")
-    for field, value in _fixed_fields(module).items():
-        if config_dict.get(field) not in (None, value):
-            raise ValueError(f"{field} is {config_dict[field]!r}; only {value!r} is implemented")
-    _report(sorted(config_dict.keys() - _known_fields(module)), strict)
+    fixed = _fixed_fields(module)
+    for field, found in config_dict.items():
+        if (value := fixed.get(_last(field), found)) != found and found is not None:
+            raise ValueError(f"{field} is {found!r}; only {value!r} is implemented")
+    known = _known_fields(module)
+    _report(
+        sorted(field for field in config_dict if field not in known and _last(field) not in {*COMMON, *fixed}), strict
+    )
     settings = dict(getattr(module, "HF_DEFAULTS", {}))
     settings |= {field: config_dict[hf_name] for hf_name, field in module.HF_FIELDS.items() if hf_name in config_dict}
     parts = getattr(module, "HF_PARTS", {})
     settings |= {field: read_part(config_dict[field], parts[field]) for field in parts if config_dict.get(field)}
     return settings, module.HF_HEADS[name] if head is None else head
+
+
+def _last(field: str) -> str:
+    """The name of a field within its section."""
+    return field.rpartition(".")[2]
 
 
 def _fixed_fields(module: ModuleType) -> dict[str, Any]:
@@ -92,7 +103,7 @@ def _known_fields(module: ModuleType) -> set[str]:
 
 def _report(unknown: list[str], strict: str) -> None:
     """Raises ValueError for unknown fields, or warns of them; for harmless ones it only warns."""
-    unknown_fields = [field for field in unknown if field not in HARMLESS]
+    unknown_fields = [field for field in unknown if _last(field) not in HARMLESS]
     if unknown_fields and strict == "error":
         raise ValueError(f"unknown fields: {', '.join(unknown_fields[:4])}; strict='warn' ignores them")
     for field in unknown if strict != "quiet" else ():
@@ -107,7 +118,7 @@ def extra_settings(module: ModuleType, config_dict: dict[str, Any]) -> dict[str,
         return {}
     config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
     translated = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *settings.OF_FILES}
-    return {field: value for field, value in config_dict.items() if field not in translated}
+    return {f: value for f, value in config_dict.items() if f not in translated and _last(f) not in REWRITTEN}
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
@@ -131,10 +142,15 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
 
 def architecture(kind: Any) -> str:
     """The name here of a published model_type. Raises ValueError with the list of known ones."""
-    name = NAMES.get(kind, kind)
+    name = NAMES.get(kind, TOWERS.get(kind, kind))
     if name not in registry.sources():
         raise ValueError(f"model_type {kind!r} is not one of {', '.join(registry.sources())}")
     return name
+
+
+def model_type(name: str) -> str:
+    """transformers' model_type of an architecture."""
+    return {architecture: kind for kind, architecture in NAMES.items()}.get(name, name)
 
 
 def read_part(config_dict: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
@@ -155,6 +171,5 @@ def read_part(config_dict: dict[str, Any], wanted: dict[str, Any]) -> dict[str, 
 def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """The inverse of `read_part`."""
     name, module, config = registry.resolve_submodel(part)
-    model_type = {architecture: kind for kind, architecture in NAMES.items()}.get(name, name)
     config_dict = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
-    return {"model_type": model_type, **config_dict, **wanted, "architectures": None}
+    return {"model_type": model_type(name), **config_dict, **wanted, "architectures": None}

@@ -127,6 +127,11 @@ class Model(nn.Module):
         return True
 
     @property
+    def heads_of_this_body(self) -> Sequence[str | None]:
+        """The heads under which the model has all layers that it has under this one, beside the head's own."""
+        return self.HEADS
+
+    @property
     def last_position(self) -> int | None:
         """The maximum length of the decoder's text; None: no position table limits it."""
         return getattr(self.config, "max_length", None)

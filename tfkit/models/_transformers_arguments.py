@@ -39,13 +39,12 @@ def call_with_transformers_arguments(
         states = around.enter_context(layer_states(model)) if hidden else None
         recorded = around.enter_context(attention_weights(model)) if weights else None
         out = call(*args, **given)
-    more: dict[str, Any] = {}
     if states:
-        more |= model.name_states(states, out) if hasattr(model, "name_states") else prefix_by_side(states, STATES)
+        more = model.name_states(states, out) if hasattr(model, "name_states") else prefix_by_side(states, STATES)
+        out = Output({**out, **more})
     if recorded is not None:
-        sides = attentions(model, recorded)
-        more |= model.name_attentions(sides) if hasattr(model, "name_attentions") else prefix_by_side(sides, WEIGHTS)
-    out = Output({**out, **more})
+        sides, named = attentions(model, recorded), hasattr(model, "name_attentions")
+        out = Output({**out, **(model.name_attentions(sides, out) if named else prefix_by_side(sides, WEIGHTS))})
     return out if as_dict is None or as_dict else out[:]
 
 

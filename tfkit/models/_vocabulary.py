@@ -17,8 +17,8 @@ from ..nn.int8 import Int8Weight
 
 # what has a row, or an entry, for each word
 TABLES = (
-    "embed", "embed.tokens", "decoder_embed", "src_embed", "tgt_embed", "output", "lm_head", "task_head.out",
-    "out_proj",
+    "embed", "embed.tokens", "text.embed.tokens", "decoder_embed", "src_embed", "tgt_embed", "output", "lm_head",
+    "task_head.out", "out_proj",
 )  # fmt: skip
 VECTORS = ("task_head.bias", "score_bias", "final_logits_bias")
 OUTPUTS = ("output", "lm_head", "task_head.out", "out_proj")
@@ -94,6 +94,8 @@ def check_size(model: Any, size: Any) -> None:
     table = input_table(model)[1]
     if getattr(c, "vocab_size", None) is None:
         raise ValueError(f"{name} has no vocabulary of its own: resize the embeddings of its parts, if they have any")
+    if hasattr(table, "patches"):
+        raise ValueError(f"{name} with head {model.head!r} reads pictures: it has no table of words to resize")
     several = getattr(c, "decoder_vocab_size", None) not in (None, c.vocab_size) or getattr(c, "asm", False)
     if not isinstance(table, nn.Embedding) or several:
         raise ValueError(f"{name} has more than one table of words here: resizing it is not implemented")

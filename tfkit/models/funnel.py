@@ -168,7 +168,7 @@ class Funnel(Model):
         before = [layer.register_forward_pre_hook(lambda _layer, args: note(args[0])) for layer in decoder[:1]]
         return handles + before
 
-    def name_attentions(self, weights: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def name_attentions(self, weights: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
         """All runs of all layers under one name, the decoder's last."""
         return {"attentions": tuple(layer for side in weights.values() for layer in side)}
 

@@ -190,7 +190,7 @@ class ProphetNet(Model):
             found[name] = tuple(tensors)
         return found
 
-    def name_attentions(self, weights: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def name_attentions(self, weights: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
         """The main stream's [B,H,T,K] apart from the predicting streams', [B,N,H,T,K+T]: of their own T keys, each
         query has only that of its own position."""
         side = "" if self.head == "causal_lm" else "decoder"

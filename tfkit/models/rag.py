@@ -107,7 +107,7 @@ class RAG(Model):
         """transformers' names of the states of both models"""
         return {f"{PARTS[side]}_hidden_states": tuple(tensors) for side, tensors in states.items() if tensors}
 
-    def name_attentions(self, weights: dict[str, list[Tensor]]) -> dict[str, Any]:
+    def name_attentions(self, weights: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
         """transformers' names of the weights of both models"""
         return {f"{PARTS[side]}_attentions": tuple(tensors) for side, tensors in weights.items()}
 

@@ -58,6 +58,40 @@ def to_pair(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else (size[0], size[1])
 
 
+def check_pixels(
+    pixels: Tensor | None, channels: int, size: tuple[int, int], patch: tuple[int, int], interpolate: bool
+) -> Tensor:
+    """pixels [B,C,H,W], if their positions have this height and width, or may be interpolated. Raises ValueError for an
+    invalid shape, TypeError for anything but a tensor."""
+    if pixels is None:
+        raise ValueError("pixel_values is missing")
+    require_tensor("pixel_values", pixels)
+    if not pixels.is_floating_point() or pixels.dim() != 4 or pixels.size(1) != channels:
+        found = f"{pixels.dtype} {list(pixels.shape)}"
+        raise ValueError(f"pixel_values must be floats [B,{channels},H,W]; got {found}")
+    if not interpolate and tuple(pixels.shape[2:]) != size:
+        raise ValueError(
+            f"pixel_values are {pixels.size(2)} by {pixels.size(3)}, the positions are for {size[0]} by {size[1]}: "
+            "interpolate_pos_encoding=True stretches them"
+        )
+    if pixels.size(2) < patch[0] or pixels.size(3) < patch[1]:
+        raise ValueError(
+            f"pixel_values are {pixels.size(2)} by {pixels.size(3)}, smaller than a patch of {patch[0]} by {patch[1]}"
+        )
+    return pixels
+
+
+def interpolate_positions(positions: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Tensor:
+    """Position embeddings [1,1+P,E] of a class token and a grid of rows and columns, interpolated to another grid
+    -> [1,1+rows·columns,E]"""
+    if new == old:
+        return positions
+    first, rest = positions[:, :1], positions[:, 1:]
+    rest = rest.unflatten(1, old).permute(0, 3, 1, 2)  # [1,E,rows,columns]
+    rest = F.interpolate(rest, size=new, mode="bicubic", align_corners=False)
+    return torch.cat([first, rest.flatten(2).transpose(1, 2)], dim=1)
+
+
 class Embeddings(nn.Module):
     """Patch embeddings after a class token, with position embeddings.
 
@@ -89,16 +123,9 @@ class Embeddings(nn.Module):
                 )
             x = torch.where(hidden.bool()[..., None], self.mask_token, x)
         x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
-        return self.drop(x + (self.interpolate_positions(grid) if interpolate else self.positions))
-
-    def interpolate_positions(self, grid: tuple[int, int]) -> Tensor:
-        """The position embeddings, interpolated to another grid of rows and columns -> [1,1+rows·columns,E]"""
-        if grid == self.grid:
-            return self.positions
-        first, rest = self.positions[:, :1], self.positions[:, 1:]
-        rest = rest.unflatten(1, self.grid).permute(0, 3, 1, 2)  # [1,E,rows,columns]
-        rest = F.interpolate(rest, size=grid, mode="bicubic", align_corners=False)
-        return torch.cat([first, rest.flatten(2).transpose(1, 2)], dim=1)
+        return self.drop(
+            x + (interpolate_positions(self.positions, self.grid, grid) if interpolate else self.positions)
+        )
 
 
 class Layer(nn.Module):
@@ -203,23 +230,6 @@ class ViT(Model):
             nn.init.trunc_normal_(module.cls_token, std=0.02)
             nn.init.trunc_normal_(module.positions, std=0.02)
 
-    def check_pixels(self, pixels: Tensor | None, interpolate: bool) -> Tensor:
-        """The pixels in the weights' dtype. Raises ValueError for an invalid shape, TypeError for anything but a
-        tensor."""
-        c, size = self.config, self.embed.size
-        if pixels is None:
-            raise ValueError("pixel_values is missing")
-        require_tensor("pixel_values", pixels)
-        if not pixels.is_floating_point() or pixels.dim() != 4 or pixels.size(1) != c.n_channels:
-            found = f"{pixels.dtype} {list(pixels.shape)}"
-            raise ValueError(f"pixel_values must be floats [B,{c.n_channels},H,W]; got {found}")
-        if not interpolate and tuple(pixels.shape[2:]) != size:
-            raise ValueError(
-                f"pixel_values are {pixels.size(2)} by {pixels.size(3)}, the positions are for {size[0]} by {size[1]}: "
-                "interpolate_pos_encoding=True stretches them"
-            )
-        return pixels.to(self.embed.patches.weight.dtype)
-
     def hidden(self, x: Tensor) -> Tensor:
         """x [B,1+P,E], embedded -> [B,1+P,E], before the last norm"""
         for layer in self.layers:
@@ -238,8 +248,10 @@ class ViT(Model):
         target; interpolate_pos_encoding: accept images of another size -> Output: loss, logits [B,N], last_hidden_state
         [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError or TypeError for invalid inputs."""
         targets = self.check_targets({"labels": labels, "bool_masked_pos": bool_masked_pos})
-        pixels = self.check_pixels(pixel_values, bool(interpolate_pos_encoding))
-        x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))
+        interpolate = bool(interpolate_pos_encoding)
+        pixels = check_pixels(pixel_values, self.config.n_channels, self.embed.size, self.embed.patch, interpolate)
+        pixels = pixels.to(self.embed.patches.weight.dtype)
+        x = self.embed(pixels, bool_masked_pos, interpolate)
         x = self.hidden(x)
         grid = (pixels.size(2) // self.embed.patch[0], pixels.size(3) // self.embed.patch[1])
         return Output(self.task_head(HeadInputs(self.norm(x), pixels, grid), **targets))

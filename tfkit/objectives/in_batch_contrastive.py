@@ -19,6 +19,19 @@ def in_batch_loss(questions: Tensor, contexts: Tensor, positives: Tensor) -> Ten
     return F.cross_entropy(scores, positives)
 
 
+def pair_loss(scores: Tensor) -> Tensor:
+    """InfoNCE in both directions (Radford et al. 2021, arXiv:2103.00020, figure 3): each row must find its column among
+    all of the batch, and each column its row.
+
+    scores [B,B], of pairs on the diagonal -> scalar: the mean of both means. Raises ValueError unless there is one
+    column for each row.
+    """
+    if scores.dim() != 2 or scores.size(0) != scores.size(1):
+        raise ValueError(f"scores have shape {list(scores.shape)}: a loss needs one column for each row, its pair")
+    pairs = torch.arange(len(scores), device=scores.device)
+    return (F.cross_entropy(scores, pairs) + F.cross_entropy(scores.T, pairs)) / 2
+
+
 def in_batch_loss_across_ranks(questions: Tensor, contexts: Tensor, positives: Tensor) -> Tensor:
     """The same over the batches of all processes: more negatives for the cost of exchanging vectors.
 

@@ -73,11 +73,12 @@ def measure(row: BenchmarkRow) -> Parity:
     found.loss.backward()
     named = _in_transformers_names(row.name, reference, candidate)
     pairs = [(one.grad, named[name]) for name, one in reference.named_parameters() if name in named]
+    scores, wanted = bench.logits_of(found), bench.logits_of(expected)
     return Parity(
         model=row.model,
-        shape=list(found.logits.shape),
-        largest=_round(expected.logits.abs().max()),
-        logits=_round((expected.logits - found.logits).abs().max()),
+        shape=list(scores.shape),
+        largest=_round(wanted.abs().max()),
+        logits=_round((wanted - scores).abs().max()),
         loss=_round((expected.loss - found.loss).abs()),
         gradients=_round(torch.stack([(one - two).abs().max() for one, two in pairs]).max() / _largest(reference)),
         compared=len(pairs),

@@ -1,0 +1,264 @@
+"""CLIP is the published one: every class's numbers and gradients, in float32 and float64, and files both ways."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+import tfkit
+
+hf = pytest.importorskip("transformers")
+TEXT = {
+    "vocab_size": 99, "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 3,
+    "max_position_embeddings": 16, "eos_token_id": 98, "projection_dim": 10,
+}  # fmt: skip
+IMAGE = {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": 16,
+    "patch_size": 4, "projection_dim": 10,
+}  # fmt: skip
+CASES = {
+    "plain": ({}, {}),
+    "first files": ({"eos_token_id": 2}, {}),
+    "unusual": (
+        {"hidden_act": "gelu", "layer_norm_eps": 0.1, "num_attention_heads": 1, "num_hidden_layers": 1},
+        {"hidden_act": "gelu_new", "layer_norm_eps": 1e-3, "num_channels": 1, "image_size": 17, "hidden_size": 20},
+    ),
+}
+HEADS = tfkit.registry.load("clip").HF_HEADS
+CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-9, "atol": 1e-9}}
+
+
+def made(parity, name, text=None, image=None, **top):
+    """Their model of this class."""
+    text, image = {**TEXT, **(text or {})}, {**IMAGE, **(image or {})}
+    if "Text" in name:
+        config = hf.CLIPTextConfig(**text)
+    elif "Vision" in name:
+        config = hf.CLIPVisionConfig(**image)
+    else:
+        config = hf.CLIPConfig(text_config=text, vision_config=image, **{"projection_dim": 10, **top})
+    return parity.shake(getattr(hf, name)(config))
+
+
+def given(name, config, dtype, size=None):
+    """Three texts, the second without padding and the third with its end twice; three pictures; what the class learns
+    from."""
+    draw = torch.Generator().manual_seed(1)
+    inputs = {}
+    if "Text" in name or name == "CLIPModel":
+        end = getattr(config, "text_config", config).eos_token_id
+        end = 98 if end == 2 else end
+        ids = torch.randint(3, 90, (3, 9), generator=draw)
+        ids[0, 5:], ids[1, 8], ids[2, 4], ids[2, 8] = end, end, end, end
+        mask = torch.ones(3, 9, dtype=torch.long)
+        mask[0, 6:] = mask[2, 5:] = 0
+        inputs |= {"input_ids": ids, "attention_mask": mask}
+    if "Text" not in name:
+        c = getattr(config, "vision_config", config)
+        shape = (3, c.num_channels, *(size or (c.image_size, c.image_size)))
+        inputs["pixel_values"] = torch.randn(shape, generator=draw, dtype=dtype)
+    if name == "CLIPModel":
+        inputs["return_loss"] = True
+    if name == "CLIPForImageClassification":
+        inputs["labels"] = torch.tensor([0, 1, 1])
+    return inputs
+
+
+def tensors(out):
+    """Every number that came out, of the towers too."""
+    for key, value in out.items():
+        if isinstance(value, torch.Tensor):
+            yield key, value
+        elif hasattr(value, "items"):
+            yield from ((f"{key}.{inner}", tensor) for inner, tensor in tensors(value))
+
+
+def scalar(out):
+    return sum((t * torch.arange(t.numel(), dtype=t.dtype).view_as(t).cos()).sum() for _, t in tensors(out))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", HEADS)
+def test_numbers_and_gradients(parity, name, case, dtype, tmp_path):
+    theirs = made(parity, name, *CASES[case])
+    ours = parity.read(theirs, tmp_path).to(dtype)
+    assert ours.head == HEADS[name]
+    inputs = given(name, theirs.config, dtype)
+    expected, out = theirs.to(dtype)(**inputs), ours(**inputs)
+    found = dict(tensors(out))
+    for key, tensor in tensors(expected):
+        real = (inputs["attention_mask"] == 1) if key.endswith("last_hidden_state") and tensor.size(1) == 9 else ...
+        torch.testing.assert_close(found.pop(key)[real], tensor[real], **CLOSE[dtype], msg=lambda t, k=key: f"{k}: {t}")
+    assert not found
+    which = (lambda out: out.loss) if "loss" in expected and expected.loss is not None else scalar
+    which(expected).backward(), which(out).backward()
+    grads = {key: parameter.grad for key, parameter in ours.named_parameters() if parameter.grad is not None}
+    in_front = name not in ("CLIPTextModel", "CLIPVisionModel")  # whose parameters have no name of a tower in memory
+    grads = ours.names.dump(grads, with_head=in_front)
+    wanted = {key: parameter.grad for key, parameter in theirs.named_parameters() if parameter.grad is not None}
+    assert grads.keys() == wanted.keys()
+    for key, gradient in wanted.items():
+        close = {**CLOSE[dtype], "atol": 10 * CLOSE[dtype]["atol"]}
+        torch.testing.assert_close(grads[key], gradient, **close, msg=lambda text, n=key: f"{n}: {text}")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("size", [(16, 16), (24, 24), (8, 20), (17, 16)])
+def test_positions_are_stretched_over_other_sizes(parity, size, tmp_path):
+    theirs = made(parity, "CLIPModel")
+    ours, inputs = parity.read(theirs, tmp_path), given("CLIPModel", theirs.config, torch.float32, size)
+    found, expected = (model(**inputs, interpolate_pos_encoding=True) for model in (ours, theirs))
+    torch.testing.assert_close(found.logits_per_image, expected.logits_per_image, rtol=1e-4, atol=1e-5)
+    states = (out.vision_model_output.last_hidden_state for out in (found, expected))
+    torch.testing.assert_close(*states, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_features_of_one_side(parity, tmp_path):
+    theirs = made(parity, "CLIPModel")
+    ours, inputs = parity.read(theirs, tmp_path), given("CLIPModel", theirs.config, torch.float32)
+    pixels, text = inputs["pixel_values"][:2], {name: inputs[name] for name in ("input_ids", "attention_mask")}
+    expected = theirs.get_image_features(pixels).pooler_output, theirs.get_text_features(**text).pooler_output
+    found = ours.get_image_features(pixels).pooler_output, ours.get_text_features(**text).pooler_output
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    scores, wanted = (
+        m(pixel_values=pixels, **text).logits_per_text for m in (ours, theirs)
+    )  # three texts, two pictures
+    torch.testing.assert_close(scores, wanted, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="3 texts, 2 pictures: a loss is of pairs"):
+        ours(pixel_values=pixels, **text, return_loss=True)
+    with pytest.raises(ValueError, match="get_image_features needs the whole model.*'text_projection'"):
+        tfkit.from_pretrained(tmp_path, head="text_projection").get_image_features(pixels)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", HEADS)
+def test_their_library_reads_our_files(parity, name, tmp_path):
+    theirs = made(parity, name, {"pad_token_id": 5, "initializer_range": 0.3})
+    parity.read(theirs, tmp_path / "theirs").save_pretrained(tmp_path / "ours")
+    again, report = getattr(hf, name).from_pretrained(tmp_path / "ours", output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"]
+    for key, tensor in theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[key], tensor), key
+    wanted, found = theirs.config.to_dict(), again.config.to_dict()
+    for config in (wanted, found):
+        for field in ("_name_or_path", "architectures", "dtype", "transformers_version"):
+            for part in (config, *(config[name] for name in ("text_config", "vision_config") if name in config)):
+                part.pop(field, None)
+    assert found == wanted
+    assert type(hf.AutoConfig.from_pretrained(tmp_path / "ours")) is type(theirs.config)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", [name for name in HEADS if name != "CLIPForImageClassification"])
+def test_a_tower_of_a_whole_models_file(parity, name, tmp_path):
+    """Published files hold both; each class reads its part, and its own file, with the tower's name in front of each
+    tensor's or without, is read again."""
+    whole = made(parity, "CLIPModel")
+    whole.save_pretrained(tmp_path / "whole")
+    theirs, ours = getattr(hf, name).from_pretrained(tmp_path / "whole"), tfkit.from_pretrained(
+        tmp_path / "whole", head=HEADS[name]
+    )  # fmt: skip
+    inputs = given(name, theirs.config, torch.float32)
+    expected = dict(tensors(theirs(**inputs)))
+    theirs.save_pretrained(tmp_path / "part")
+    ours.save_pretrained(tmp_path / "ours")
+    for model in (ours, tfkit.from_pretrained(tmp_path / "part"), tfkit.from_pretrained(tmp_path / "ours")):
+        found = dict(tensors(model(**inputs)))
+        for key in expected.keys() - {"last_hidden_state", "text_model_output.last_hidden_state"}:  # padding's too
+            torch.testing.assert_close(found[key], expected[key], rtol=1e-4, atol=1e-5)
+
+
+def test_a_new_head_needs_its_tower(parity, tmp_path):
+    made(parity, "CLIPModel").save_pretrained(tmp_path / "whole")
+    made(parity, "CLIPTextModel").save_pretrained(tmp_path / "text")
+    assert tfkit.from_pretrained(tmp_path / "whole", head="image_classification", new_head=True).task_head
+    tfkit.from_pretrained(tmp_path / "text", head="text_projection", new_head=True).save_pretrained(tmp_path / "mine")
+    with pytest.raises(ValueError, match="tensors missing: image.embed.cls_token"):
+        tfkit.from_pretrained(tmp_path / "mine", head="image_classification", new_head=True)
+
+
+def change(directory, **changes):
+    file = directory / "config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps({field: value for field, value in {**config, **changes}.items() if value is not None}))
+
+
+def test_configurations_of_first_files(parity, tmp_path):
+    """With `text_config_dict` beside the section, which counts for more, and nothing that a newer one would say."""
+    made(parity, "CLIPModel", {"eos_token_id": 2}).save_pretrained(tmp_path)
+    short = {field: value for field, value in TEXT.items() if field not in ("hidden_size", "eos_token_id")}
+    change(tmp_path, text_config={"hidden_size": 7, "dropout": 0.0, **short}, text_config_dict={"hidden_size": 24})
+    c = tfkit.from_pretrained(tmp_path).config
+    assert (c.d_model, c.eos_token_id, c.d_image) == (24, 49407, 32)
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"text_config": {**TEXT, "sharper": 2}}, "config.json: unknown fields: text_config.sharper"),
+    ({"vision_config": {**IMAGE, "is_decoder": True}}, "vision_config.is_decoder is True; only False is implemented"),
+    ({"vision_config": {**IMAGE, "patch_size": [4, 4]}}, r"patch_size=\[4, 4\]: must be a whole number"),
+    ({"text_config": {**TEXT, "eos_token_id": [1, 2]}}, r"eos_token_id=\[1, 2\]: must be a whole number"),
+])  # fmt: skip
+def test_configurations_that_are_not_understood(parity, changes, message, tmp_path):
+    made(parity, "CLIPModel").save_pretrained(tmp_path)
+    change(tmp_path, **changes)
+    with pytest.raises(ValueError, match=message):
+        tfkit.from_pretrained(tmp_path)
+
+
+def tiny(head=None, **changes):
+    fields = {"vocab_size": 9, "d_model": 4, "n_layers": 1, "n_heads": 1, "d_ff": 4, "max_length": 5, "eos_token_id": 8}
+    fields |= {"d_image": 4, "n_image_layers": 1, "n_image_heads": 1, "d_image_ff": 4, "image_size": 6, "patch_size": 2}
+    return tfkit.from_config("clip", head=head, **{**fields, **changes})
+
+
+PICTURE, IDS = torch.zeros(1, 3, 6, 6), torch.tensor([[3, 8]])
+
+
+@pytest.mark.parametrize(("head", "inputs", "kind", "message"), [
+    (None, {"input_ids": IDS}, ValueError, "pixel_values is missing"),
+    (None, {"pixel_values": PICTURE}, ValueError, "input_ids"),
+    (None, {"input_ids": IDS[:, :1], "pixel_values": PICTURE}, ValueError, "row 0 has no eos_token_id=8, whose state"),
+    (None, {"input_ids": IDS, "pixel_values": PICTURE[:, :1]}, ValueError, r"pixel_values must be floats \[B,3,H,W\]"),
+    (None, {"input_ids": IDS, "pixel_values": PICTURE[..., :4]}, ValueError, "pixel_values are 6 by 4, the positions"),
+    (None, {"input_ids": IDS, "pixel_values": PICTURE[..., :1], "interpolate_pos_encoding": True}, ValueError,
+     "pixel_values are 6 by 1, smaller than a patch of 2 by 2"),
+    ("text_encoder", {"input_ids": IDS, "pixel_values": PICTURE}, TypeError, "pixel_values: head 'text_encoder' reads"),
+    ("image_encoder", {"input_ids": IDS}, TypeError, "input_ids: head 'image_encoder' reads pixel_values"),
+    ("text_encoder", {"input_ids": IDS, "return_loss": True}, TypeError, "return_loss: head 'text_encoder' reads"),
+    ("text_encoder", {"input_ids": IDS.expand(3, 2).reshape(1, 6)}, ValueError, "max_length is 5"),
+    ("text_encoder", {"input_ids": IDS, "labels": IDS}, TypeError, "labels: not a target of head 'text_encoder'"),
+])  # fmt: skip
+def test_inputs_that_do_not_fit_are_named(head, inputs, kind, message):
+    with pytest.raises(kind, match=message):
+        tiny(head)(**inputs)
+
+
+@pytest.mark.parametrize("changes", [{"image_size": 1}, {"patch_size": 0}])
+def test_pictures_without_a_patch_are_refused(changes):
+    with pytest.raises(ValueError, match="must be at least patch_size="):
+        tiny(**changes)
+
+
+@torch.no_grad()
+def test_a_text_is_read_from_left_to_right_up_to_its_first_end():
+    """So nothing after it, padding or not, counts; before it, all does."""
+    model = tiny("text_projection", max_length=8).eval()
+    ids = torch.tensor([[1, 4, 3, 8, 5, 8, 2]])
+    vector = model(ids).text_embeds
+    for place in range(7):
+        other = ids.clone()
+        other[0, place] = 6
+        assert torch.equal(model(other).text_embeds, vector) == (place > 3), place
+
+
+def test_a_resized_vocabulary_goes_on():
+    model = tiny()
+    model.resize_token_embeddings(12)
+    assert model.config.vocab_size == 12
+    assert model(torch.tensor([[11, 8]]), PICTURE).text_embeds.isfinite().all()
+    with pytest.raises(ValueError, match="CLIP with head 'image_encoder' reads pictures"):
+        tiny("image_encoder").resize_token_embeddings(12)
