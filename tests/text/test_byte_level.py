@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 import transformers as hf
+from tokenizers import pre_tokenizers
 
 from tfkit.text.vocabulary import Tokenizer, byte_bpe
 
@@ -52,6 +54,56 @@ def test_read_as_transformers_reads_it(kind: str, tmp_path: Path) -> None:
     assert {**mine, "pad": ids["pad"]} == ids  # where no token is for padding, GPT-2's end serves here
     found.save_pretrained(tmp_path / "saved")
     assert Tokenizer.from_pretrained(tmp_path / "saved").encode(TEXTS) == found.encode(TEXTS)
+
+
+CLIP = {"bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>"}
+CLIP |= {"pad_token": "<|endoftext|>"}
+CAPTIONS = [
+    "A photo of  a\tCAT!",
+    "it's 2020",
+    "",
+    "é Å",
+    "<|endoftext|> a <|startoftext|>",
+    "日本 a,b",
+    "a </w> b",
+    "'S",
+]
+
+
+def write_clip(directory: Path) -> None:
+    """A tiny vocabulary whose words end in `</w>`, with the files beside it."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = ["a t</w>", "c at</w>", "p h", "o t", "ph ot", "phot o</w>", "o f</w>"]
+    merged = ["at</w>", "cat</w>", "ph", "ot", "phot", "photo</w>", "of</w>"]
+    tokens = [*letters, *(f"{letter}</w>" for letter in letters), *merged, "<|startoftext|>", "<|endoftext|>"]
+    (directory / "vocab.json").write_text(json.dumps({token: i for i, token in enumerate(tokens)}), encoding="utf-8")
+    (directory / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), encoding="utf-8")
+    for name, content in (("config", {"model_type": "clip"}), ("special_tokens_map", CLIP), ("tokenizer_config", CLIP)):
+        (directory / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("from_whom", ["two files", "their tokenizer.json", "our tokenizer.json"])
+def test_captions_are_read_and_written_as_clip_does(from_whom: str, tmp_path: Path) -> None:
+    write_clip(tmp_path)
+    theirs, found = hf.CLIPTokenizer.from_pretrained(tmp_path), Tokenizer.from_pretrained(tmp_path)
+    if from_whom != "two files":
+        (theirs if from_whom.startswith("their") else found).save_pretrained(tmp_path / "saved")
+        found = Tokenizer.from_pretrained(tmp_path / "saved")
+    assert found.inner.encode("a photo").tokens == ["<|startoftext|>", "a</w>", "photo</w>", "<|endoftext|>"]
+    for text in CAPTIONS:
+        ids = theirs(text)["input_ids"]
+        assert found.encode([text]) == [ids], text
+        assert found.decode([ids]) == [theirs.decode(ids, skip_special_tokens=True)], text
+        assert found.inner.encode(text, "here").ids == theirs(text, "here")["input_ids"]
+    assert (found.start_id, found.end_id, found.pad_id) == (
+        theirs.bos_token_id,
+        theirs.eos_token_id,
+        theirs.pad_token_id,
+    )
+    batch, wanted = found.batch(CAPTIONS[:2]), theirs(CAPTIONS[:2], padding=True, return_tensors="pt")
+    assert all(torch.equal(batch[name], wanted[name]) for name in ("input_ids", "attention_mask"))
+    cut = theirs(CAPTIONS[:2], max_length=5, truncation=True, return_tensors="pt")["input_ids"]
+    assert torch.equal(found.batch(CAPTIONS[:2], length=5)["input_ids"], cut)
 
 
 def test_the_layout_without_a_config(tmp_path: Path) -> None:

@@ -16,11 +16,16 @@ from tfkit.tools.cli import app
 
 SMALL = dict(vocab_size=60, bos_token_id=1, eos_token_id=2, pad_token_id=0)
 BERT = dict(vocab_size=60, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=37)
+CLIP = dict(hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=37)
+PICTURE = dict(image_size=8, patch_size=4)
 MADE = {
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**SMALL, n_embd=32, n_layer=1, n_head=4, n_positions=64)),
     "bert": lambda: hf.BertForMaskedLM(hf.BertConfig(**BERT)),
     "pretraining": lambda: hf.BertForPreTraining(hf.BertConfig(**BERT)),
     "classes": lambda: hf.BertForSequenceClassification(hf.BertConfig(**BERT, num_labels=3)),
+    "clip": lambda: hf.CLIPModel(hf.CLIPConfig(text_config={**CLIP, **SMALL}, vision_config={**CLIP, **PICTURE})),
+    "caption": lambda: hf.CLIPTextModelWithProjection(hf.CLIPTextConfig(**CLIP, **SMALL)),
+    "picture": lambda: hf.ViTForImageClassification(hf.ViTConfig(**CLIP, **PICTURE)),
     "t5": lambda: hf.T5ForConditionalGeneration(
         hf.T5Config(**SMALL, d_model=32, d_kv=8, d_ff=37, num_layers=1, num_heads=4, decoder_start_token_id=0)
     ),
@@ -30,6 +35,9 @@ SHOWN = {
     "bert": ["loss", "logits", "last hidden state"],
     "pretraining": ["loss", "prediction logits", "seq relationship logits"],
     "classes": ["loss", "logits"],
+    "clip": ["loss", "logits per image", "logits per text", "text embeds", "image embeds"],
+    "caption": ["text embeds", "last hidden state"],
+    "picture": ["loss", "logits"],
     "t5": ["loss", "logits", "encoder last hidden state", "greedy decoding"],
 }
 

@@ -21,7 +21,7 @@ FILE, SETTINGS, TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_temp
 # the names that published vocabularies give to the special token of each role
 NAMES = {
     "pad": ("<pad>", "[PAD]", "<|endoftext|>"),
-    "start": ("<s>", "[CLS]", "<|endoftext|>"),
+    "start": ("<s>", "[CLS]", "<|startoftext|>", "<|endoftext|>"),
     "end": ("</s>", "[SEP]", "<|endoftext|>"),
     "unk": ("<unk>", "[UNK]", "<|endoftext|>"),
     "mask": ("<mask>", "[MASK]"),
@@ -51,6 +51,7 @@ class Tokenizer:
     def __init__(self, inner: Inner) -> None:
         inner.no_truncation()
         inner.no_padding()
+        byte_level.end_words(inner)
         self.inner = inner
         self.settings: dict[str, Any] = {}
         ids = {job: [inner.token_to_id(name) for name in names] for job, names in NAMES.items()}

@@ -75,6 +75,8 @@ def configuration(config_dict: Mapping[str, Any]) -> Comparison:
     """Which fields of config.json matter, which have the only value that is implemented, and which have no effect."""
     kind = published.architecture(config_dict.get("model_type"))
     module = registry.load(kind)
+    if hasattr(module, "nest_hf_fields"):  # sections, whose fields are counted one by one
+        config_dict = module.from_hf_fields(dict(config_dict))
     used = [name for name in config_dict if name in getattr(module, "HF_FIELDS", {})]
     fixed = [name for name in config_dict if name in getattr(module, "HF_FIXED", {})]
     idle = [name for name in config_dict if name not in (*used, *fixed, "model_type", "architectures")]
@@ -115,8 +117,9 @@ def numbers(candidate: Any, reference: Any) -> Iterator[Comparison]:
     given = inputs(candidate)
     with torch.no_grad(), quiet():
         own, other = candidate(**given), reference(**given, output_hidden_states=True, return_dict=True)
-    found = {name: (own[name], reference_field(name, other)) for name in own if isinstance(own[name], Tensor)}
-    mask = given["attention_mask"].bool()
+    field = reference_field if "input_ids" in given else own_field
+    found = {name: (own[name], field(name, other)) for name in own if isinstance(own[name], Tensor)}
+    mask = given.get("attention_mask", torch.ones(0, 0)).bool()
     for name, (one, two) in found.items():
         if isinstance(two, Tensor):
             yield compare(name, one, two, mask)
@@ -128,6 +131,12 @@ def reference_field(name: str, other: Any) -> Any:
         return other.get(name)
     states = other.get("decoder_hidden_states") or other.get("hidden_states")
     return states[-1] if states else None
+
+
+def own_field(name: str, other: Any) -> Any:
+    """The same field of transformers' output; of pictures, its last of all hidden states has not been through the last
+    norm."""
+    return other.get(name)
 
 
 def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
@@ -144,8 +153,11 @@ def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
 
 
 def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
-    """Random ids with a mask, and labels in the form that the head takes."""
+    """Random ids with a mask, or pictures, or both; and labels in the form that the head takes."""
     draw = torch.Generator().manual_seed(0)
+    pictures = random_pictures(model, rows, draw)
+    if pictures and getattr(model, "text", None) is None:
+        return pictures
     size = getattr(model.config, "vocab_size", None) or model.config.decoder_vocab_size
     ids = lambda *shape: torch.randint(min(5, size - 1), size, shape, generator=draw)
     given = {"input_ids": ids(rows, length), "attention_mask": torch.ones(rows, length, dtype=torch.int64)}
@@ -163,7 +175,20 @@ def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
         given["attention_mask"][1, -3:] = 0
     if model.head is None and hasattr(model.config, "decoder_start_token_id"):
         given["decoder_input_ids"] = ids(rows, length)
-    return given | labels.get(model.head, dict)()
+    if hasattr(model, "get_text_features"):  # its texts have to end before padding begins
+        given["input_ids"][:, -5] = model.config.eos_token_id
+    return given | labels.get(model.head, dict)() | pictures
+
+
+def random_pictures(model: Any, rows: int, draw: torch.Generator) -> dict[str, Any]:
+    """What a model that cuts pictures into patches reads, with a head's labels; {} for others."""
+    embed = next((part for part in model.modules() if hasattr(part, "patches")), None)
+    if embed is None:
+        return {}
+    given: dict[str, Any] = {"pixel_values": torch.randn(rows, model.config.n_channels, *embed.size, generator=draw)}
+    if model.head == "image_classification":
+        given["labels"] = torch.zeros(rows, dtype=torch.int64)
+    return given | ({"return_loss": True} if hasattr(model, "get_text_features") and model.head is None else {})
 
 
 def greedy(candidate: Any, reference: Any) -> Comparison:
