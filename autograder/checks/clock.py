@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from autograder.checks.compare import compare
+from autograder.checks.compare import agree
 from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, NotRun
@@ -186,7 +186,7 @@ def _turn(case: Case, subjects: tuple[Any, Any], clocks: list[Clock], student_fi
         clocks[place].resume()
         answers[place] = case.value(subjects[place])
         laps[place] = clocks[place].lap()
-    if compare(answers[0], answers[1], case.tolerance) is not None:
+    if not agree(answers[0], answers[1], case.tolerance):
         raise WrongAnswer
     return laps[0], laps[1]
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -152,6 +153,41 @@ def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str 
     return _compare_plain(expected, actual, tolerance, name)
 
 
+def agree(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> bool:
+    """Whether `compare` finds no difference. Where there is one it is not described, which takes most of the time: a
+    search for an explanation compares thousands of answers."""
+    if type(expected) is Tensor and type(actual) is Tensor and tolerance is not FORM:
+        return _is_of_form(expected, actual) and not _any_differ(expected.detach(), actual.detach(), tolerance)
+    if type(expected) is type(actual) is tuple:
+        return len(expected) == len(actual) and all(map(partial(agree, tolerance=tolerance), expected, actual))
+    if type(expected) is type(actual) is dict:
+        return set(expected) == set(actual) and all(agree(one, actual[key], tolerance) for key, one in expected.items())
+    return compare(expected, actual, tolerance) is None
+
+
+def values_agree(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> bool:
+    """Whether `compare_values` finds no difference."""
+    return agree(expected, loosen_form(expected, actual), tolerance)
+
+
+def _is_of_form(expected: Tensor, actual: Tensor) -> bool:
+    one, other = expected, actual
+    return one.shape == other.shape and one.dtype == other.dtype and one.device.type == other.device.type
+
+
+def _any_differ(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> bool:
+    """Whether any entry of two tensors of one form differs, as `_wrong` has it."""
+    if torch.equal(expected, actual):  # most right answers are bitwise equal
+        return False
+    if not expected.is_floating_point():
+        return True
+    most = (expected.double() - actual.double()).abs().max().item()
+    if math.isnan(most):  # NaN somewhere, or two infinities
+        return bool(_wrong(expected, actual, tolerance)[0].any())
+    least = tolerance.least(expected)
+    return bool(most > least and most > least + _room(expected, tolerance))
+
+
 def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:
     if isinstance(expected, RaisedError) and expected.type_name == actual.type_name:
         return None
@@ -258,13 +294,11 @@ def _compare_tensor(expected: Tensor, actual: Any, tolerance: Tolerance, name: s
 
 
 def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, name: str) -> Difference | None:
-    if torch.equal(expected, actual):  # most right answers are bitwise equal
+    if not _any_differ(expected, actual, tolerance):
         return None
     shape = tuple(expected.shape)
     wrong, gap = _wrong(expected, actual, tolerance)
     places = wrong.nonzero()
-    if not len(places):
-        return None
     most = tuple(places[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
     deviation = gap[most].item()
     place = f"{name} at {list(most)}" if most else name
@@ -282,9 +316,14 @@ def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tens
     gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
     least = tolerance.least(expected)
     wrong = ~same & ~(gap <= least)  # a NaN is never within a bound
-    if (tolerance.spread or tolerance.eps_of_rounding) and wrong.any():
-        wrong = ~same & ~(gap <= least + tolerance.beyond_least(expected))
+    if wrong.any():
+        wrong = ~same & ~(gap <= least + _room(expected, tolerance))
     return wrong, gap
+
+
+def _room(expected: Tensor, tolerance: Tolerance) -> float:
+    """What is allowed beyond `least`; it is measured only where more than that differs."""
+    return tolerance.beyond_least(expected) if tolerance.spread or tolerance.eps_of_rounding else 0.0
 
 
 def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Tensor | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError, compare
+from autograder.checks.compare import RaisedError, agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import Key, Mutant, mutants
 from autograder.checks.probe import QuestionSet, observe
@@ -142,7 +142,7 @@ def _wrong(subject: LocalSubject, question_sets: Sequence[QuestionSet]) -> Itera
     for _, pairs in question_sets:
         for probe, expected in pairs:
             actual = observe(subject, probe)
-            if compare(expected, actual, probe.tolerance) is not None:
+            if not agree(expected, actual, probe.tolerance):
                 yield actual
 
 

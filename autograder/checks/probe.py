@@ -23,9 +23,11 @@ from autograder.checks.compare import (
     RaisedError,
     Tolerance,
     WrongDevice,
+    agree,
     compare,
     compare_form,
     compare_values,
+    values_agree,
 )
 from autograder.checks.local import answer_sizes
 from autograder.sandbox.client import StudentError
@@ -383,7 +385,7 @@ def behaves_like(actual: Any, reply: Answer) -> bool:
     The type of an exception says too little: nearly every crash in torch is a RuntimeError. So a crash that is wrong
     must have the same message, numbers aside; where an exception is right, any message is.
     """
-    if compare(actual, reply.actual, reply.probe.tolerance) is not None:
+    if not agree(actual, reply.actual, reply.probe.tolerance):
         return False
     if reply.difference is None or not isinstance(actual, RaisedError) or not isinstance(reply.actual, RaisedError):
         return True
@@ -473,7 +475,7 @@ def _without_rounding(
 
     def is_within(times: float) -> bool:
         """Whether the answer is off by so many times what is forgiven at most."""
-        return compare_values(expected, actual, probe.tolerance.for_rounding(_largest(given), times)) is None
+        return values_agree(expected, actual, probe.tolerance.for_rounding(_largest(given), times))
 
     if not is_within(TOLD) or not _is_right_in_double(subject, probe):
         return difference
@@ -486,7 +488,7 @@ def _is_right_in_double(subject: Any, probe: Probe) -> bool:
         exact = probe.in_double()
     except StudentError:  # the reference cannot be asked in float64
         return False
-    return compare_values(exact.answer, observe(subject, exact), exact.tolerance) is None
+    return values_agree(exact.answer, observe(subject, exact), exact.tolerance)
 
 
 def _largest(values: Sequence[Tensor]) -> float:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder.checks.compare import RaisedError, compare
+from autograder.checks.compare import RaisedError, agree, compare
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
 
 CALLS = 40  # of the subject's code; a call of a class also builds it
@@ -128,7 +128,7 @@ class _Shrinker:
         assert answer.probe.with_case is not None
         probe = answer.probe.with_case(case)
         expected = observe(self.reference, probe) if probe.answer is None else probe.answer
-        agreed = all(compare(expected, other, probe.tolerance) is None for other in self._others(answer, probe, case))
+        agreed = all(agree(expected, other, probe.tolerance) for other in self._others(answer, probe, case))
         alike = _like(expected) == _like(answer.expected) and (_empty_rows(answer.probe.case) or not _empty_rows(case))
         kept = (
             case.graded_mask is None or isinstance(expected, Tensor) and expected.shape[:-1] == case.graded_mask.shape

@@ -20,7 +20,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from autograder.api import UNCOMPARED, Exercise
-from autograder.checks.compare import compare
+from autograder.checks.compare import agree
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
 from autograder.checks.properties.cost import OTHER_VALUES
@@ -344,7 +344,7 @@ class ChangeTrials:
 
 def _is_answered(actual: Any, reply: Reply) -> bool:
     """Whether this is the right answer."""
-    return compare(reply.expected, actual, reply.probe.tolerance) is None
+    return agree(reply.expected, actual, reply.probe.tolerance)
 
 
 def _telling(findings: Sequence[Finding]) -> list[Reply]:

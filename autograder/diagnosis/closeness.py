@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from autograder.checks.compare import compare
+from autograder.checks.compare import agree
 from autograder.checks.probe import Answer as Reply
 
 OTHER_SHAPE = 0.5  # for the student's shape, where it is not the right one
@@ -31,10 +31,10 @@ def _of_answer(answer: Any, reply: Reply) -> float:
 
 def _share(expected: Any, actual: Any, made: Any, tolerance: Any) -> float | None:
     """Of one result; None where it is right."""
-    if compare(expected, actual, tolerance) is None:
+    if agree(expected, actual, tolerance):
         return None
     if not all(isinstance(one, Tensor) for one in (expected, actual, made)) or made.shape != actual.shape:
-        return float(compare(made, actual, tolerance) is None)
+        return float(agree(made, actual, tolerance))
     if expected.shape != actual.shape:
         return OTHER_SHAPE
     one, other, right = (value.detach().double() for value in (made, actual, expected))

@@ -169,7 +169,7 @@ def _explained(
 ) -> Iterator[bool]:
     """Of each of these answers, by default the failed ones, whether the mistake gives it; where its form is what
     counts, whether it gives this form, and `alone`: without another fault."""
-    from autograder.checks.compare import compare_form, compare_values
+    from autograder.checks.compare import compare_form, values_agree
     from autograder.checks.probe import NotRun, behaves_like, observe_once
 
     of_form = _is_of_form(finding)
@@ -180,7 +180,7 @@ def _explained(
             yield False
             continue
         if of_form:
-            right = not alone or compare_values(one.expected, made, one.probe.tolerance) is None
+            right = not alone or values_agree(one.expected, made, one.probe.tolerance)
             yield right and compare_form(made, one.actual) is None
         else:
             yield behaves_like(made, one)
@@ -243,13 +243,13 @@ def _tell(replies: Sequence[Reply]) -> bool:
 
 def _agrees(path: Answer, replies: Sequence[Reply], in_any_form: bool) -> bool:
     """Whether the mistake gives these answers, or these values `in_any_form`: a mask, say, as numbers."""
-    from autograder.checks.compare import compare_values
+    from autograder.checks.compare import values_agree
     from autograder.checks.probe import behaves_like, observe_once
 
     def is_given(one: Reply) -> bool:
         """Whether the mistake gives this answer."""
         made = observe_once(path, lambda: subject_of(path), one.probe)
-        same_values = in_any_form and compare_values(made, one.actual, one.probe.tolerance) is None
+        same_values = in_any_form and values_agree(made, one.actual, one.probe.tolerance)
         return same_values or behaves_like(made, one)
 
     # answers that differ distinguish wrong answers fastest
@@ -303,12 +303,12 @@ def _beside(answer: Any) -> dict[str, Any]:
 
 def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any, str]:
     """Of several results the first that differs, as expected and as it is, and its place, such as `[1]`."""
-    from autograder.checks.compare import compare
+    from autograder.checks.compare import agree
 
     place = ""
     while isinstance(actual, tuple) and isinstance(expected, tuple) and len(actual) == len(expected) > 0:
         pairs = list(zip(expected, actual, strict=True))
-        index = next((n for n, pair in enumerate(pairs) if compare(*pair, tolerance) is not None), 0)
+        index = next((n for n, pair in enumerate(pairs) if not agree(*pair, tolerance)), 0)
         (expected, actual), place = pairs[index], f"{place}[{index}]"
     return expected, actual, place
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder.checks.compare import RaisedError, compare_values, wrong_entries
+from autograder.checks.compare import RaisedError, values_agree, wrong_entries
 from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
         parts = list(zip(expected, actual, strict=True))
     else:
         return expected, actual
-    wrong = next((pair for pair in parts if compare_values(*pair, tolerance) is not None), None)
+    wrong = next((pair for pair in parts if not values_agree(*pair, tolerance)), None)
     return (expected, actual) if wrong is None else differing(*wrong, tolerance)
 
 
@@ -74,7 +74,7 @@ def wrong_result(reply: Reply) -> str | None:
     if not isinstance(expected, tuple) or not isinstance(actual, tuple) or not 1 < len(expected) == len(actual):
         return ""
     pairs = zip(ORDINALS, zip(expected, actual, strict=True), strict=False)
-    wrong = (say(name) for name, pair in pairs if compare_values(*pair, reply.probe.tolerance) is not None)
+    wrong = (say(name) for name, pair in pairs if not values_agree(*pair, reply.probe.tolerance))
     return next(wrong, None)
 
 
@@ -148,7 +148,7 @@ def _of_fields(core: Sequence[Reply]) -> str | None:
         if not 2 <= size <= len(ORDINALS) or any(not isinstance(one, tuple) or len(one) != size for one in entries):
             return None
         good = {at for at in range(size)
-                if compare_values([one[at] for one in expected], [one[at] for one in actual]) is None}  # fmt: skip
+                if values_agree([one[at] for one in expected], [one[at] for one in actual])}  # fmt: skip
         fields = good if fields is None else fields & good
     if not fields:
         return None
@@ -362,7 +362,7 @@ def _is_mixed(reply: Reply, index: int, mixed: Callable[[Tensor, Tensor], Tensor
         return False
     if not (argument.is_floating_point() and pair[0].is_floating_point()):
         return False
-    return compare_values(mixed(pair[0], argument), pair[1], reply.probe.tolerance) is None
+    return values_agree(mixed(pair[0], argument), pair[1], reply.probe.tolerance)
 
 
 MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
@@ -587,4 +587,4 @@ def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
     parts = _parts(reply)
     if not parts:
         return None
-    return {name for name, pair in parts.items() if compare_values(*pair, reply.probe.tolerance) is None}, list(parts)
+    return {name for name, pair in parts.items() if values_agree(*pair, reply.probe.tolerance)}, list(parts)

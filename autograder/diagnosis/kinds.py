@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError, compare, compare_form, compare_values, loosen_form, wrong_entries
+from autograder.checks.compare import RaisedError, agree, compare_form, loosen_form, values_agree, wrong_entries
 from autograder.checks.properties.contiguity import LAYOUT
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import parameters_of
@@ -198,7 +198,7 @@ def _of_form(seen: Replies) -> str | None:
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
         return say("The type or shape of your result is wrong: {message}.", message=_message(core))
-    if all(compare_values(reply.expected, reply.actual, reply.probe.tolerance) is None for reply in core):
+    if all(values_agree(reply.expected, reply.actual, reply.probe.tolerance) for reply in core):
         return say(PROPERTY_SENTENCES["shapes"], message=_message(core))
     return _of_order(seen)
 
@@ -219,9 +219,7 @@ def _number(reply: Reply) -> bool:
 
 def _swapped(reply: Reply) -> bool:
     expected, actual = reply.expected, reply.actual
-    return (
-        isinstance(actual, tuple) and len(actual) > 1 and compare(expected[::-1], actual, reply.probe.tolerance) is None
-    )
+    return isinstance(actual, tuple) and len(actual) > 1 and agree(expected[::-1], actual, reply.probe.tolerance)
 
 
 def _of_output(seen: Replies) -> str | None:
@@ -253,8 +251,8 @@ def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tens
     made = _made(pair[0], transform)
     if made is None or made.shape != pair[1].shape:
         return False
-    same = compare_values(made, pair[1], reply.probe.tolerance) is None
-    differs = made.shape != pair[0].shape or compare_values(pair[0], made, reply.probe.tolerance) is not None
+    same = values_agree(made, pair[1], reply.probe.tolerance)
+    differs = made.shape != pair[0].shape or not values_agree(pair[0], made, reply.probe.tolerance)
     return same and differs  # a truth squared has another type, and is the same
 
 
@@ -263,7 +261,7 @@ def _changes(reply: Reply, transform: Callable[[Tensor], Tensor]) -> bool:
     parts = reply.expected if isinstance(reply.expected, tuple) else (reply.expected,)
     made = [(part, _made(part, transform)) for part in parts if isinstance(part, Tensor)]
     known = [(part, other) for part, other in made if other is not None]
-    return bool(known) and all(compare(part, other, reply.probe.tolerance) is not None for part, other in known)
+    return bool(known) and not any(agree(part, other, reply.probe.tolerance) for part, other in known)
 
 
 def _made(value: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor | None:
@@ -480,7 +478,7 @@ def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool | No
         made = replace(case, args=tuple(args)).value(reference)
     except (StudentError, ArithmeticError, AttributeError, TypeError, ValueError, RuntimeError, IndexError):
         return None
-    return compare_values(made, reply.actual, reply.probe.tolerance) is None
+    return values_agree(made, reply.actual, reply.probe.tolerance)
 
 
 TRANSFORMATIONS = (_of_form, _of_output, _of_scores, _of_input)

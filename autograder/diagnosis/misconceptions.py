@@ -242,19 +242,19 @@ def _outline(value: Any) -> Any:
 
 
 def _says(probe: Probe, check: Check, stored: Mapping[str, Any], student: Any, reference: Any) -> bool:
-    from autograder.checks.compare import compare, compare_form, compare_values
+    from autograder.checks.compare import agree, compare_form, values_agree
     from autograder.checks.probe import NotRun, observe
 
     try:
         actual = observe(student, probe)
         if stored["says"] != "right":
-            return compare(_decoded(stored["says"]), actual, probe.tolerance) is None
+            return agree(_decoded(stored["says"]), actual, probe.tolerance)
         expected = probe.ask(reference)
     except (NotRun, LookupError, TypeError, ValueError):  # the stored entry was edited by hand
         return False
     if not check.shapes:
-        return compare(expected, actual, probe.tolerance) is None
-    return compare_values(expected, actual, probe.tolerance) is None and compare_form(expected, actual) is None
+        return agree(expected, actual, probe.tolerance)
+    return values_agree(expected, actual, probe.tolerance) and compare_form(expected, actual) is None
 
 
 def _encoded(value: Any) -> Any:

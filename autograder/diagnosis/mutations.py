@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.api import Exercise
-from autograder.checks.compare import compare_values
+from autograder.checks.compare import values_agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import observe
 from autograder.checks.reference import reference_of
@@ -163,7 +163,7 @@ def counting_subject(namespace: Mapping[str, Any], exercise: Exercise, budget: C
 
 def has_values(actual: Any, reply: Reply) -> bool:
     """Whether these are the student's values, whatever their form."""
-    return compare_values(actual, reply.actual, reply.probe.tolerance) is None
+    return values_agree(actual, reply.actual, reply.probe.tolerance)
 
 
 def _mutants(answers: Sequence[Program], budget: ComputeBudget) -> Iterator[Candidate]:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import islice, takewhile
 from typing import Any
 
-from autograder.checks.compare import compare, compare_values
+from autograder.checks.compare import compare, compare_values, values_agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.probe import is_crash, observe
@@ -159,7 +159,7 @@ def _wrong_parts(replies: Sequence[Reply]) -> list[Place]:
     found: dict[Place, None] = {}
     for reply in replies:
         for index, pair in enumerate(_results(reply.expected, reply.actual)):
-            if compare_values(*pair, reply.probe.tolerance) is not None:
+            if not values_agree(*pair, reply.probe.tolerance):
                 found[name_of(reply), index] = None
     return list(found)
 
@@ -181,7 +181,7 @@ def _same_part(made: Any, reply: Reply, index: int) -> bool:
     pairs = _results(made, reply.actual)
     if is_crash(reply) or made is None or index >= len(pairs):
         return False
-    return compare_values(*pairs[index], reply.probe.tolerance) is None
+    return values_agree(*pairs[index], reply.probe.tolerance)
 
 
 def _told(rule: Rule, mistake: Answer, search: SecondMistakeSearch) -> str | None:
@@ -281,7 +281,7 @@ def _alike(one: LocalSubject, other: Answer, replies: Sequence[Reply]) -> bool:
     wrong = 0
     for reply in replies:
         first, second = observe(one, reply.probe), answer_of_known(other, reply)
-        if compare_values(first, second, reply.probe.tolerance) is not None:
+        if not values_agree(first, second, reply.probe.tolerance):
             return False
-        wrong += compare_values(reply.expected, first, reply.probe.tolerance) is not None
+        wrong += not values_agree(reply.expected, first, reply.probe.tolerance)
     return wrong >= FEWEST_WRONG

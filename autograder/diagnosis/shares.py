@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder.checks.compare import compare_values
+from autograder.checks.compare import values_agree
 from autograder.diagnosis.facts import always, differing, holds_nan, wrong_result
 from autograder.feedback.translate import say
 
@@ -157,7 +157,7 @@ WORDS: dict[type, str] = {
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two entries are equal; they may be tensors, whose `==` is a tensor."""
-    return compare_values(one, other) is None
+    return values_agree(one, other)
 
 
 def _starts(whole: list, part: list) -> bool | None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError, compare
+from autograder.checks.compare import RaisedError, agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, observe
 from autograder.checks.properties.parameters import PARAMETERS
@@ -337,7 +337,7 @@ def right_traces(exercise: Exercise, probe: Probe, expected: Any) -> list[Trace]
             trace, given = trace_answer(LocalSubject({"__name__": "answer"}), table, probe)
         except (BadTrace, StudentError):
             continue
-        if trace.error is None and not (at_edges and compare(expected, given, probe.tolerance) is not None):
+        if trace.error is None and (not at_edges or agree(expected, given, probe.tolerance)):
             found.append(trace)
     return found
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.compare import RaisedError, compare
+from autograder.checks.compare import RaisedError, agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
 from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, InstrumentedCode, Node
@@ -124,7 +124,7 @@ def repairs(subject: Any, probe: Probe, swaps: Sequence[tuple[int, int, torch.Te
     with _short_calls(subject) as inner:
         try:
             inner.call(SWAP, nodes, times, values)
-            return compare(expected, observe(subject, probe), probe.tolerance) is None
+            return agree(expected, observe(subject, probe), probe.tolerance)
         except StudentError:
             return False
         finally:

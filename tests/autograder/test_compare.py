@@ -5,7 +5,18 @@ import math
 import pytest
 import torch
 
-from autograder.checks.compare import LazySpread, RaisedError, Tolerance, compare, compare_form, compare_values
+from autograder.checks.compare import (
+    FORM,
+    LazySpread,
+    RaisedError,
+    Tolerance,
+    agree,
+    compare,
+    compare_form,
+    compare_values,
+    values_agree,
+    wrong_entries,
+)
 from autograder.sandbox.inside import wire
 
 
@@ -62,6 +73,51 @@ def test_wrong_values_are_wrong_in_any_form():
     ]:
         assert compare_values(expected, actual) is not None, (expected, actual)
     assert compare_form(torch.ones(2), torch.zeros(2)) is compare_form([1], [2, 3]) is None
+
+
+NAN, INF = float("nan"), float("inf")
+ANSWERS = [
+    *(torch.tensor(one) for one in ([1.0, 2.0], [1.0, 2.0 + 2e-7], [1.0, 2.0 + 1e-5], [1.0, 9.0], [[1.0, 2.0]])),
+    *(torch.tensor(one) for one in ([NAN, 2.0], [NAN, 3.0], [2.0, NAN], [INF, 2.0], [-INF, 2.0], [INF, 2.0 + 1e-5])),
+    torch.tensor([1.0, 2.0], dtype=torch.float64),
+    torch.tensor([1.0, 2.01], dtype=torch.bfloat16),
+    *(torch.tensor(one) for one in ([1, 2], [1, 3], [True, False], [True, True], [1 + 2j, 0j], [1 + 2j, 1j])),
+    *(torch.zeros(0), torch.zeros(0, 2), torch.tensor(0.5), 0.5, 1, True, None, "text", RaisedError("exception", "E")),
+]
+PAIRS = [(one, two) for one in ANSWERS for two in ANSWERS]
+TOLERANCES = [
+    Tolerance(),
+    Tolerance(64, scale=50.0),
+    Tolerance(spread=LazySpread(lambda: 3e-6)),
+    Tolerance().for_rounding(2.0),
+    FORM,
+]
+
+
+@pytest.mark.parametrize("tolerance", TOLERANCES)
+def test_answers_agree_where_comparing_finds_no_difference(tolerance):
+    """What is quick says the same as what describes the difference, and as each entry by itself."""
+    for one, two in PAIRS:
+        assert agree(one, two, tolerance) is (compare(one, two, tolerance) is None), (one, two)
+        assert values_agree(one, two, tolerance) is (compare_values(one, two, tolerance) is None), (one, two)
+        wrong = None if tolerance is FORM else wrong_entries(one, two, tolerance)
+        if wrong is not None and one.dtype == two.dtype:
+            assert agree(one, two, tolerance) is not bool(wrong.any()), (one, two)
+
+
+@pytest.mark.parametrize(
+    ("tree", "other"),
+    [
+        (lambda one: (torch.ones(2), one), lambda one: (torch.ones(2), one)),
+        (lambda one: (one, 1), lambda one: [one, 1]),
+        (lambda one: {"a": one, "b": 1}, lambda one: {"b": 1, "a": one}),
+        (lambda one: {"a": one}, lambda one: {"b": one}),
+        (lambda one: (one,), lambda one: (one, one)),
+    ],
+)
+def test_parts_of_answers_agree_where_comparing_finds_no_difference(tree, other):
+    for one, two in PAIRS[::3]:
+        assert agree(tree(one), other(two)) is (compare(tree(one), other(two)) is None), (one, two)
 
 
 def test_nan_is_never_right():

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.checks.clock import reference_box
-from autograder.checks.compare import compare
+from autograder.checks.compare import agree
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
 from autograder.checks.properties._spy import spy_on
@@ -143,7 +143,7 @@ def _measured(student: SandboxClient, case: Case, expected: Any) -> tuple[Resour
     student.limit_answer(size)
     with student.measure() as used:
         actual = case.value(student)
-    return None if compare(expected, actual, case.tolerance) is not None else (used, size)
+    return (used, size) if agree(expected, actual, case.tolerance) else None
 
 
 def _grows(seconds: list[float]) -> bool:
