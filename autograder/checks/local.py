@@ -236,4 +236,6 @@ def _detached(tree: Any) -> Any:
     _record_size(tree)
     if isinstance(tree, Tensor):
         return tree.detach()
+    if type(tree) is tuple and all(isinstance(leaf, ATOMS) for leaf in tree):  # as `_copied`, for several results
+        return tuple(leaf.detach() if isinstance(leaf, Tensor) else leaf for leaf in tree)
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
