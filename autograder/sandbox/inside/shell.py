@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import tempfile
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -163,19 +164,26 @@ def make() -> Shell:
     return Shell.instance(config=quiet_config())
 
 
-def warm_up() -> None:
-    """Makes a shell, runs a cell in it and forgets it, so that boxes forked later needn't load what that loads.
+def warm_up(finder: MetaPathFinder) -> None:
+    """Makes a shell, runs cells in it and forgets it, so that boxes forked later needn't load what that loads.
 
+    One of the cells stops where `finder` refuses the project's own modules, as the set-up of nearly every notebook does
+    in a box: what draws that traceback reads and parses the files in it, which takes longer than all else in the cell.
     Raises OSError if no temporary folder can be written."""
     kept = os.environ.get("IPYTHONDIR")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTHONDIR"] = folder
+        sys.meta_path.insert(0, finder)
         try:
             shell = make()
-            run(shell, "def f(x):\n    return x\nf(1)", 1 << 12)
+            for cell in ("def f(x):\n    return x\nf(1)", "import tfkit"):
+                run(shell, cell, 1 << 12)
             shell.restore_sys_module_state()  # or `__main__` would stay the shell's own module
         finally:
+            sys.meta_path.remove(finder)
             Shell.clear_instance()
+            for name in ("last_type", "last_value", "last_traceback", "last_exc"):  # of the cell that stopped
+                sys.__dict__.pop(name, None)
             os.environ.pop("IPYTHONDIR")
             if kept is not None:
                 os.environ["IPYTHONDIR"] = kept

@@ -39,7 +39,7 @@ HOST_PROC = "/hostproc"  # only if the grader is root, see bubblewrap.py; covere
 PRELOADED = ("torch.optim", "torch.nn.functional", "IPython.core.magics")
 # what few boxes use, matplotlib, sympy and what torch imports at the first call of a checkpoint or an optimizer, takes
 # 0.4 to 0.9 s each: it waits for a pause, for the end of the first boxes, or until a box is asked for what it holds
-LATER = ("matplotlib_inline.config", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
+LATER = ("matplotlib_inline.config", "matplotlib.pyplot", "torch.fx.experimental.symbolic_shapes", "torch._dynamo")
 IMPORT_ALL = b"import all"
 IDLE_MS, SOON = 1000, 4
 CHANNEL = 200  # the frame channel's descriptor, far from those that student code opens and closes
@@ -387,7 +387,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     modules = warm_up(json.loads(sys.argv[2]))
     try:
-        modules["shell"].warm_up()
+        modules["shell"].warm_up(modules["agent"].InjectedModules())
     except OSError as error:
         print(f"box: no shell was made ahead: {error}", file=sys.stderr)
     gc.freeze()
