@@ -2,22 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import operator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from autograder.checks.compare import LazySpread, Tolerance
+from autograder.checks.local import LocalHandle, LocalSubject
 from autograder.checks.probe import Case, Draw, Probe, answer_with_size, float_leaves, on_floats
 
 Cases = Callable[[Draw], Iterable[Case]]
+MAX_BUILT = 16  # objects of the reference that are kept
+
+
+class ReloadedReference(LocalSubject):
+    """The reference, for how far roundings move it: an object is built once and then gets other parameters, since a
+    stack of layers takes longer to build than to run.
+
+    Only where its arguments are numbers and the like, and as long as no call has left anything in the object. A thread
+    has objects of its own.
+    """
+
+    def __init__(self, reference: LocalSubject) -> None:
+        super().__init__(reference.namespace)
+        self._built: OrderedDict[Any, tuple[LocalHandle, dict[str, Tensor], list[Any]]] = OrderedDict()
+
+    def build_loaded(
+        self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
+    ) -> LocalHandle:
+        """As `LocalSubject.build_loaded`, perhaps the object of an earlier call with these parameters."""
+        if state is None or not all(isinstance(one, int | float | str | None) for one in args):
+            return super().build_loaded(name, args, state, dtype)
+        key = name, dtype, *((type(one), one) for one in args)  # 1 is not True
+        handle, entries, before = self._built.pop(key, (None, {}, []))
+        if handle is None or entries.keys() != state.keys() or not _are_same(_attributes(handle.module), before):
+            handle = super().build_loaded(name, args, state, dtype)
+            entries, before = handle.module.state_dict(), _attributes(handle.module)
+        for entry, value in entries.items():
+            value.copy_(state[entry])
+        self._built[key] = handle, entries, before
+        if len(self._built) > MAX_BUILT:
+            self._built.popitem(last=False)
+        return handle
+
+
+def _attributes(module: torch.nn.Module) -> list[Any]:
+    """Everything that a module and its parts hold."""
+    return [value for part in module.modules() for value in vars(part).values()]
+
+
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+class _References(threading.local):
+    """The references of which this thread has built objects."""
+
+    def __init__(self) -> None:
+        self.known: WeakKeyDictionary[LocalSubject, ReloadedReference] = WeakKeyDictionary()
+
+
+_references = _References()
+
+
+def reloaded(reference: Any) -> Any:
+    """The reference as a `ReloadedReference`; as it is where it runs on another device."""
+    if type(reference) is not LocalSubject:
+        return reference
+    if reference not in _references.known:
+        _references.known[reference] = ReloadedReference(reference)
+    return _references.known[reference]
 
 
 def value_probe(case: Case, reference: Any) -> Probe:
-    far = LazySpread(lambda: spread(case, lambda c, _: c.value(reference)))
+    far = LazySpread(lambda: spread(case, reference, lambda c, again, _: c.value(again)))
 
     def in_double() -> Probe:
         """The same question in float64."""
@@ -41,7 +106,9 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     sizes = [*float_leaves(answer), *vectors]
     scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in vectors]
-    far = LazySpread(lambda: spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles)))))
+    far = LazySpread(
+        lambda: spread(case, reference, lambda c, again, nudge: c.gradients(again, list(map(nudge, doubles))))
+    )
     tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, far)
 
     def again(other: Case) -> Probe:  # the same vector for cases of one shape, however many were tried before
@@ -51,13 +118,13 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     return Probe(ask, case, tolerance, again, size, answer, lambda: again(cast(case, torch.float64)))
 
 
-def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> float:
+def spread(case: Case, reference: Any, answer: Callable[[Case, Any, Callable[..., Any]], Any]) -> float:
     """How far the reference's answer is from the exact one when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
     In float64 that shows what the inputs' roundings do. In the case's own dtype, where the inputs also stay where they
     are, it adds the roundings inside the reference: where its result cancels, an answer in float64 is the better one.
-    `answer` gets a case, and the function that perturbs any other inputs.
+    `answer` gets a case, the reference, and the function that perturbs any other inputs.
     """
     given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
     if not given:
@@ -74,11 +141,11 @@ def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> flo
         """The value itself."""
         return value
 
-    still = cast(case, torch.float64)
-    exact = float_leaves(answer(still, stay))
+    still, again = cast(case, torch.float64), reloaded(reference)
+    exact = float_leaves(answer(still, again, stay))
     gaps = []
     for base, move in ((still, nudge), (still, nudge), (case, nudge), (case, nudge), (case, stay)):
-        moved = answer(replace(base.to(move), state=on_floats(base.state, move)), move)
+        moved = answer(replace(base.to(move), state=on_floats(base.state, move)), again, move)
         gaps += [(one - other).abs() for one, other in zip(exact, float_leaves(moved), strict=True)]
     return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
 

@@ -110,7 +110,7 @@ def _training_probe(case: Case, loss: Loss, reference: Any) -> Probe:
         start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
         return _losses(case.build(subject), case, start, loss, shape, GradientDescent(RATE), STEPS)
 
-    far = LazySpread(lambda: spread(case, lambda moved, _: losses(moved, reference)))
+    far = LazySpread(lambda: spread(case, reference, lambda moved, again, _: losses(moved, again)))
     return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
 
 
