@@ -50,8 +50,14 @@ class ComputeBudget:
     @cached_property
     def units_of_call(self) -> float:
         """The units of a call, on average."""
-        asked = [_count_units(LocalSubject(dict(self._reference.namespace)), one) for one in self._replies]
-        return sum(asked) / max(len(asked), 1)
+        return sum(map(self._units_of, self._replies)) / max(len(self._replies), 1)
+
+    def _units_of(self, reply: Reply) -> float:
+        """The units of this call, which is counted once: each of several searches has a budget for the same ones."""
+        known, key = reply.probe.known, ("units of a call", self._reference)
+        if key not in known:
+            known[key] = _count_units(LocalSubject(dict(self._reference.namespace)), reply)
+        return float(known[key])
 
     def spend_calls(self, number: int = 1) -> None:
         """So many calls of a program are made; each may take long, so that the clock is read at the next question."""

@@ -12,6 +12,7 @@ from autograder.checks.probe import Probe, collect_answers
 from autograder.checks.properties._spy import spy_on
 from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference
+from autograder.diagnosis import budget as budget_module
 from autograder.diagnosis.budget import GUARD_S, LEAST_UNITS, LOOK_EVERY, ComputeBudget
 from autograder.diagnosis.diagnose import known_answers
 from autograder.diagnosis.evidence import Evidence, Replies
@@ -28,9 +29,16 @@ def wrong_replies(exercise, source):
 
 
 def test_a_call_costs_its_operations_and_the_same_each_time():
-    replies = wrong_replies(CELL, ONES)[:2]
-    costs = [ComputeBudget(reference_of(CELL), replies).units_of_call for _ in range(2)]
+    costs = [ComputeBudget(reference_of(CELL), wrong_replies(CELL, ONES)[:2]).units_of_call for _ in range(2)]
     assert costs[0] == costs[1] > LEAST_UNITS + 3  # two products and their sum
+
+
+def test_a_call_is_counted_once_for_all_searches(monkeypatch):
+    """Each search has a budget of its own for the same questions."""
+    replies = wrong_replies(CELL, ONES)[:2]
+    counted = ComputeBudget(reference_of(CELL), replies).units_of_call
+    monkeypatch.setattr(budget_module, "_count_units", lambda *_: pytest.fail("counted again"))
+    assert ComputeBudget(reference_of(CELL), replies[:2]).units_of_call == counted
 
 
 def test_a_question_that_counts_operations_itself_is_counted_and_leaves_nothing_on():
