@@ -8,6 +8,7 @@ computed differently than in any right answer; the answer departs at the earlies
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,8 @@ def _directions(size: int) -> np.ndarray:
 
 def _plain(data: np.ndarray) -> np.ndarray:
     """Replaces huge and non-finite numbers by ordinary ones, so that the others stay distinguishable."""
+    if np.abs(data).max(initial=0.0) < LOWEST:  # nearly always; NaN is not less
+        return data
     data = np.where(np.isnan(data), STANDS_FOR_NAN, data)
     return np.where(np.abs(data) >= LOWEST, np.sign(data) * STANDS_FOR_LOWEST, data)
 
@@ -72,12 +75,10 @@ class KnownValues:
     def __init__(self, traces: Sequence[Trace], rules: Rules = Rules(), strict: bool = False) -> None:
         self.rules, self.strict = rules, strict
         found: dict[tuple, list[tuple[float, float]]] = defaultdict(list)
-        for trace in traces:
-            for value in trace.values:
-                if value.data is not None:
-                    for forms, projected in self._parts(value.data):
-                        for form in forms:
-                            found[form, _kind(value, rules)].extend(map(tuple, projected.T.tolist()))
+        for data, kind in _different_values(traces, rules):
+            for forms, projected in self._parts(data):
+                for form in forms:
+                    found[form, kind].extend(map(tuple, projected.T.tolist()))
         self.found = {key: sorted(set(pairs)) for key, pairs in found.items()}
 
     def has(self, value: Value, turned: bool = True, in_parts: bool = True, in_shape: bool = False) -> bool:
@@ -110,7 +111,7 @@ class KnownValues:
         """What can be asked for, the number of entries or their shape, and the projections."""
         if not self.strict:
             for shape, projected in _parts(_plain(data)):
-                yield (int(np.prod(shape)), shape), projected
+                yield (math.prod(shape), shape), projected
         elif data.size:
             yield [data.shape], _directions(data.size) @ _finite(data).reshape(-1, 1)
 
@@ -129,6 +130,30 @@ class KnownValues:
         return False
 
 
+class RightTraces(tuple[Trace, ...]):
+    """The traces of right answers to one question, whose values are put in order once for all who look them up."""
+
+    def known(self, rules: Rules = Rules(), strict: bool = False) -> KnownValues:
+        """See `KnownValues`."""
+        made: dict[tuple[Rules, bool], KnownValues] = self.__dict__.setdefault("_known", {})
+        if (rules, strict) not in made:
+            made[rules, strict] = KnownValues(self, rules, strict)
+        return made[rules, strict]
+
+
+def _different_values(traces: Sequence[Trace], rules: Rules) -> Iterator[tuple[np.ndarray, tuple]]:
+    """The values of these traces with their kinds, each once: a variable that is read a hundred times is one value."""
+    seen = set()
+    for trace in traces:
+        for value in trace.values:
+            if value.data is not None:
+                kind = _kind(value, rules)
+                key = value.data.shape, value.data.tobytes(), kind
+                if key not in seen:
+                    seen.add(key)
+                    yield value.data, kind
+
+
 def _keeps_equal_axes(order: Sequence[int], shape: Sequence[int]) -> bool:
     """Whether axes of one size stay in their order."""
     return all(one < other for one, other in combinations(order, 2) if shape[one] == shape[other])
@@ -141,7 +166,7 @@ def _parts(data: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     for count in range(min(data.ndim, 2) + 1 if data.ndim <= MOST_AXES else 1):
         for chosen in combinations(axes, count):
             front = np.moveaxis(data, chosen, range(count)) if count else data
-            size = int(np.prod(front.shape[count:]))
+            size = math.prod(front.shape[count:])
             if size:
                 yield front.shape[count:], _directions(size) @ front.reshape(-1, size).T
 

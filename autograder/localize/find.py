@@ -24,7 +24,7 @@ from autograder.exercises.parse import parse_source
 from autograder.localize.align import (
     Departure,
     FaultyVersion,
-    KnownValues,
+    RightTraces,
     Rules,
     caller,
     departs_only_in_form,
@@ -199,38 +199,34 @@ def _stop(trace: Trace, elsewhere: Collection[str]) -> Node | None:
 
 
 def _first(
-    trace: Trace, rights: Sequence[Trace], finding: Finding, elsewhere: Collection[str] = ()
+    trace: Trace, rights: RightTraces, finding: Finding, elsewhere: Collection[str] = ()
 ) -> FaultLocation | None:
     root = roots(trace)
     if finding.check.property == "purity":
         return _changed(trace, finding)
     rules = Rules(finding.check.property == "dtypes", finding.check.property == "gradients")
     for strict in (False, True):
-        found = departure(trace, KnownValues(rights, rules, strict), root)
+        found = departure(trace, rights.known(rules, strict), root)
         if found is not None:
             found = _whole(trace, found)
             wrong = departs_only_in_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
             stop = _stop(trace, elsewhere)
             if stop is not None and not _says_why(wrong):
-                return FaultLocation(stop.cell, stop.line, trace, tuple(rights), found, finding=finding)
+                return FaultLocation(stop.cell, stop.line, trace, rights, found, finding=finding)
             node = trace.producer(wrong.version) if wrong.event is None else trace.node(wrong.event)
             sure = rules.gradients and _detaches(trace, wrong)
-            return FaultLocation(
-                node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding, sure=sure
-            )
+            return FaultLocation(node.cell, node.line, trace, rights, found, wrong, found.event, finding, sure=sure)
     if trace.error is not None:
         stop = _stop(trace, elsewhere)
         if stop is None:
             return None
-        return FaultLocation(stop.cell, stop.line, trace, tuple(rights), finding=finding)
+        return FaultLocation(stop.cell, stop.line, trace, rights, finding=finding)
     place = first_difference(trace, rights, root) if root else None
     if place is None:
         place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
     if place is None:
         return None
-    return FaultLocation(
-        trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding
-    )
+    return FaultLocation(trace.node(place).cell, trace.node(place).line, trace, rights, event=place, finding=finding)
 
 
 def _detaches(trace: Trace, wrong: FaultyVersion) -> bool:
@@ -328,7 +324,7 @@ def _alike(case: Case) -> int:
     return within + sum(one in sizes for one in set(plain)) + (1 in sizes)
 
 
-def right_traces(exercise: Exercise, probe: Probe, expected: Any) -> list[Trace]:
+def right_traces(exercise: Exercise, probe: Probe, expected: Any) -> RightTraces:
     """The traces of our right answers and of the reference for the same question, without those that cannot be
     traced. An answer that is wrong at edges alone counts where it gives what is expected."""
     found = []
@@ -339,7 +335,7 @@ def right_traces(exercise: Exercise, probe: Probe, expected: Any) -> list[Trace]
             continue
         if trace.error is None and (not at_edges or agree(expected, given, probe.tolerance)):
             found.append(trace)
-    return found
+    return RightTraces(found)
 
 
 @lru_cache(maxsize=128)

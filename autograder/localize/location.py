@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.checks.probe import Finding
-from autograder.localize.align import Departure, FaultyVersion
+from autograder.localize.align import Departure, FaultyVersion, RightTraces
 from autograder.localize.trace import Trace
 
 
@@ -16,7 +16,7 @@ class FaultLocation:
     cell: str  # id of the student's cell
     line: int  # of that cell, from 1
     trace: Trace | None = None  # of the student's answer; None if only the parameters were compared
-    right_traces: tuple[Trace, ...] = ()  # of the right answers to the same question
+    right_traces: RightTraces = RightTraces()  # of the right answers to the same question
     departure: Departure | None = None  # the first value that no right answer computes
     faulty_version: FaultyVersion | None = None  # the value at fault, which may be an operand of what departs
     event: int | None = None  # in `trace`: the change, the call or the step that is shown
