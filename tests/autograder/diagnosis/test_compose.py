@@ -9,11 +9,13 @@ import time
 import pytest
 
 from autograder.api import BESIDES
+from autograder.checks.compare import Difference
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import collect_answers
+from autograder.checks.probe import Answer, Check, Finding, collect_answers
+from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, WITHIN_LIMIT
 from autograder.corpus.judge import ask_reference
 from autograder.diagnosis.compose import CombinedMistakes, are_compatible
-from autograder.diagnosis.diagnose import diagnose, known_answers
+from autograder.diagnosis.diagnose import answers_to_compare, diagnose, known_answers
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answer
@@ -51,6 +53,15 @@ def test_two_mistakes_in_another_style_are_both_named(question_sets):
     assert set(found.names) == {"divided_by_d", "mask_inverted"}
     first, second = found.hint.split(BETWEEN_HINTS)
     assert "divide the scores by d" in first + second and "mask the wrong way round" in first + second
+
+
+def test_a_cost_that_could_not_be_measured_tells_no_mistakes_apart(question_sets):
+    """In a box the values on the long input are wrong; a mistake of ours has a cost on a small one."""
+    found = findings(question_sets, OTHER_STYLE)
+    probe, check = found[0].answers[0].probe, Check("cost", lambda draw, reference: [], property="cost")
+    cost = [Answer(probe, WITHIN_LIMIT, actual, Difference(actual)) for actual in (OTHER_VALUES, TOO_EXPENSIVE)]
+    assert list(answers_to_compare(Finding(check, tuple(cost)))) == cost[1:]
+    assert diagnose(ATTENTION, [*found, Finding(check, tuple(cost[:1]))]) == diagnose(ATTENTION, found)
 
 
 def test_one_mistake_is_no_two(question_sets):
