@@ -42,10 +42,11 @@ Tokens = Counter[str]
 
 @dataclass(frozen=True)
 class ChangedSource:
-    """The whole source after one change, and what the change is called."""
+    """The whole source after one change, what the change is called, and the only line that it changes, if it is one."""
 
     name: str
     source: str
+    line: int | None = None
 
 
 def single_changes(source: str, symbols: Sequence[str], right: Sequence[ast.Module]) -> Iterator[ChangedSource]:
@@ -65,13 +66,21 @@ def single_changes(source: str, symbols: Sequence[str], right: Sequence[ast.Modu
         for places in change.placements():
             text = _source_with(tree, places)
             if text not in seen:
-                yield ChangedSource(change.name, text)
+                yield ChangedSource(change.name, text, _line_of(places))
             seen.add(text)
 
 
 def _interleaved(*sources: Iterator[NodeReplacement]) -> Iterator[NodeReplacement]:
     """One of each in turn, until the last has ended."""
     return (one for turn in zip_longest(*sources) for one in turn if one is not None)
+
+
+def _line_of(places: Sequence[tuple[NodePlace, ast.AST]]) -> int | None:
+    """The line, from 1, in which code is replaced; None where it is in several lines, or where a line is put in."""
+    nodes = [place.node if hasattr(place.node, "lineno") else place.holder for place, _ in places if place.node]
+    spans = {(getattr(one, "lineno", None), getattr(one, "end_lineno", None)) for one in nodes}
+    lines = {line for span in spans for line in span}
+    return lines.pop() if len(nodes) == len(places) and len(lines) == 1 else None
 
 
 def _source_with(tree: ast.Module, places: Sequence[tuple[NodePlace, ast.AST]]) -> str:

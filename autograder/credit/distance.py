@@ -241,7 +241,7 @@ def _by_change(exercise: Exercise, findings: Sequence[Finding], program: Student
             return None
         box.run_cells([Cell(RUN_AGAIN, AGAIN)])
         trials = ChangeTrials(box, program.cells, asked)
-        for name, cells in _changed_programs(exercise, program, asked[0]):
+        for name, cells, place in _changed_programs(exercise, program, asked[0]):
             if trials.is_over or not runs.may_go_on:
                 return None
             tried = (
@@ -250,7 +250,7 @@ def _by_change(exercise: Exercise, findings: Sequence[Finding], program: Student
                 else None
             )
             if tried is not None and (kept := share_kept(tried, program.weights)):
-                return Distance((name,), "repaired", kept)
+                return Distance((name,), "repaired", kept, place=None if any(one.failed for one in tried) else place)
     return None
 
 
@@ -357,15 +357,16 @@ def _telling(findings: Sequence[Finding]) -> list[Reply]:
 
 def _changed_programs(
     exercise: Exercise, program: StudentProgram, witness: Reply
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """The programs after one change, as many as may be tried; fewer where a call is expensive."""
+) -> Iterator[tuple[str, dict[str, str], tuple[str, int] | None]]:
+    """The programs after one change, each with the cell and the only line that it changes; as many as may be tried,
+    fewer where a call is expensive."""
     source = "\n".join(program.cells.values())
     nearest = nearest_programs(exercise, source)[:MAX_NEAREST]
     each = ComputeBudget(reference_of(exercise), [witness]).units_of_call + UNITS_OF_TRIAL
     most = min(MAX_CHANGES, int(MAX_CHANGE_UNITS / each))
     right = [one.tree for one in nearest]
     changed = (
-        (one.name, dict(program.cells) | {cell: one.source})
+        (one.name, dict(program.cells) | {cell: one.source}, (cell, one.line) if one.line else None)
         for cell, text in program.cells.items()
         for one in single_changes(text, exercise.symbols, right)
     )

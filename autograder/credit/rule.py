@@ -32,6 +32,7 @@ class Distance:
     evidence: Literal["repaired", "behaviour"]
     kept: float = 1.0
     conceptual: bool = False  # whether one of the mistakes is an error of concept, which never keeps more than a slip
+    place: tuple[str, int] | None = None  # the cell, and its only line, in which a change makes the program right
 
     @property
     def edits(self) -> int:

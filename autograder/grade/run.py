@@ -38,7 +38,7 @@ from autograder.grade.verdict import (
     unwritten_symbols,
     verdict_of,
 )
-from autograder.localize.fault import localize_fault
+from autograder.localize.fault import changed_line, localize_fault
 from autograder.localize.question import question_of_result
 from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
@@ -316,6 +316,9 @@ class Grader:
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         example = None if attempt.withheld else counterexample(exercise, attempt.findings)
         found = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own, example)
+        place = attempt.distance.place if attempt.distance and not (attempt.named or attempt.withheld) else None
+        if place is not None and (not own or place[0] in own) and (found is None or found["line"] is None):
+            found = changed_line(place, dict(cells)) | {"question": found and found["question"]}
         attempt.departure = found
         attempt.relation = found.pop("relation") if found else ""
         attempt.question = found.pop("question") if found else None

@@ -130,3 +130,13 @@ def test_nothing_is_changed_in_code_that_cannot_be_read_or_is_long(monkeypatch):
 def test_the_same_changes_come_in_the_same_order():
     found = [[one.source for one in single_changes(MINE, ("merge",), [ast.parse(RIGHT)])] for _ in range(2)]
     assert found[0] == found[1] and len(set(found[0])) == len(found[0])
+
+
+def test_a_change_knows_the_only_line_that_it_changes():
+    text = ast.unparse(ast.parse(MINE))
+    found = list(single_changes(text, ("merge",), [ast.parse(RIGHT)]))
+    for one in found:
+        pairs = list(zip(text.splitlines(), one.source.splitlines(), strict=False))
+        differ = [at for at, (mine, other) in enumerate(pairs, 1) if mine != other]
+        assert one.line is None or differ == [one.line], one.source
+    assert {None} < {one.line for one in found}

@@ -2,6 +2,7 @@
 
 import ast
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -284,6 +285,26 @@ def test_only_what_became_right_in_the_box_is_run_with_all_checks():
     found = by_change(box, lambda cells: tried.append(cells["cell"]) or findings_of(cells["cell"]))
     assert (found.edits, found.evidence, found.kept) == (1, "repaired", 1.0)
     assert len(tried) == 1 < len(box.ran) and not any(one.failed for one in findings_of(tried[0]))
+    cell, line = found.place
+    assert cell == "cell" and "row == pad_id" in ROW_BY_ROW.splitlines()[line - 1]
+
+
+def test_the_line_of_a_change_that_passes_all_checks_is_marked_where_no_other_is_sure(monkeypatch):
+    monkeypatch.setattr(
+        distance, "measure", lambda *_: distance.Distance(("drop_call",), "repaired", place=("source", 6))
+    )
+    found = run.grade_source(MERGE, UNNAMED, backend=choose()).departure
+    assert found["line"] == 8, "the line that is shown to be at fault"
+    monkeypatch.setattr(run, "localize_fault", lambda *_: None)
+    found = run.grade_source(MERGE, UNNAMED, backend=choose()).departure
+    assert (found["line"], found["text"], found["steps"]) == (6, "a = torch.exp(lse1 - safe)", [])
+    assert found["sentence"].startswith("a small change of this line alone makes your code right")
+
+
+def test_no_line_is_marked_for_a_change_that_leaves_a_check_failing():
+    half = [replace(one, check=replace(one.check, core=False)) for one in findings_of(INVERTED)]
+    found = by_change(LocalBox(), lambda cells: [*findings_of(cells["cell"]), *half])
+    assert found.kept < 1 and found.place is None
 
 
 NON_ANSWERS = [
