@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Iterator
 
-from autograder.exercises import registry
-from autograder.hunts import make, pages, practice
+from autograder.api import Exercise
+from autograder.exercises import contracts, registry
+from autograder.hunts import make, own_test, pages, practice
 from autograder.hunts.make import Hunt, UnknownHunt
 from autograder.hunts.pages import PageHunt
 from course.settings import LessonError
@@ -66,8 +68,19 @@ def _told(test: str, function: ast.FunctionDef, found: Hunt | PageHunt) -> str:
     else:
         told = practice.TEST_IS.format(parameter="answer", what=f"`{found.exercise.symbols[0]}`")
     lines = test.strip("\n").splitlines()
-    lines.insert(function.body[0].lineno - 1, f'    """{told}"""')
+    form = [] if isinstance(found, PageHunt) else list(_in_course_form(found.exercise, function))
+    lines[function.body[0].lineno - 1 : function.body[0].lineno - 1] = [f'    """{told}"""', *form]
     return "\n".join(lines)
+
+
+def _in_course_form(exercise: Exercise, function: ast.FunctionDef) -> Iterator[str]:
+    """What turns a test's parameters into the form of the course, in which the lesson's tests are written."""
+    if exercise.contract is None:
+        return
+    for argument in function.args.args:
+        symbol = exercise.symbols[0] if argument.arg == own_test.ANSWER else argument.arg
+        yield from (f"    {line}".rstrip() for line in contracts.conversion(exercise, symbol).splitlines())
+        yield f"    {argument.arg} = {contracts.CONVERT}({argument.arg})"
 
 
 def _edit(found: Hunt | PageHunt, given: str) -> str:

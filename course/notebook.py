@@ -273,6 +273,8 @@ class _Cells:
             raise LessonError(f'{where} needs a hunt and a seed on its line, such as hunt="masks.decoder" seed=3')
         number = self._number("hunt")
         dash, tail = ("", "") if number == 1 else (f"-{number}", f"_{number}")
+        if subject in self.own:
+            subject = full_id(self.settings.asks_for(self.own[subject]))
         shown, answer, verdict = hunts.cells(subject, self.unit, seed, source, where, tail)
         marks = _nbgrader(f"hunt-answer{dash}", solution=True)
         self.cells.append(new_code_cell(shown, id=f"hunt{dash}", metadata={"tfkit": {"role": "hunt"}}))

@@ -102,6 +102,13 @@ def adapter(exercise: Exercise) -> str:
     return "\n\n\n".join([HEAD, *parts]) + "\n"
 
 
+def conversion(exercise: Exercise, symbol: str) -> str:
+    """The definition of the function CONVERT for one symbol, which turns it into the course's form."""
+    assert exercise.contract is not None
+    parameters = dict(_signatures(exercise))[symbol]
+    return _adapter_of(symbol, parameters, exercise.contract).partition(ONCE)[0]
+
+
 def with_adapter(exercise: Exercise, text: str) -> str:
     """The answer followed by the adapter."""
     return f"{text.rstrip()}\n\n\n{adapter(exercise)}" if exercise.contract else text
@@ -262,7 +269,9 @@ def _wrapped(text: str, symbol: str, parameters: Sequence[_Parameter], contract:
     return f"{renamed}\n\n\n" + "\n".join(lines) + "\n"
 
 
-FUNCTION = """def in_the_form_of_the_course(yours):
+CONVERT = "in_the_form_of_the_course"  # what a symbol is turned by, in an adapter
+ONCE = "\n\n\nif not hasattr("  # begins the part that turns it
+FUNCTION = """def {convert}(yours):
     def {symbol}({written}):
 {arguments}        result = yours({names})
 {result}
@@ -271,8 +280,8 @@ FUNCTION = """def in_the_form_of_the_course(yours):
 
 
 if not hasattr({symbol}, "yours"):
-    {symbol} = in_the_form_of_the_course({symbol})"""
-CLASS = """def in_the_form_of_the_course(yours):
+    {symbol} = {convert}({symbol})"""
+CLASS = """def {convert}(yours):
     class {symbol}(yours):
         def forward(self, {written}):
 {arguments}            result = super().forward({names})
@@ -282,7 +291,7 @@ CLASS = """def in_the_form_of_the_course(yours):
 
 
 if not hasattr({symbol}, "yours"):
-    {symbol} = in_the_form_of_the_course({symbol})"""
+    {symbol} = {convert}({symbol})"""
 RESULT = """try:
     return {changed}
 except (TypeError, ValueError, LookupError, RuntimeError, AttributeError):  # another type or shape: compared as it is
@@ -299,6 +308,7 @@ def _adapter_of(symbol: str, parameters: Sequence[_Parameter], contract: Contrac
     changed = contract.result.to_course.format(x="result") if contract.result else "result"
     result = RESULT.format(changed=changed) if contract.result else "return result"
     return (CLASS if is_class else FUNCTION).format(
+        convert=CONVERT,
         symbol=symbol,
         written=", ".join(one.as_text for one in parameters),
         names=", ".join(one.name for one in parameters),

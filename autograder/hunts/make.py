@@ -1,6 +1,7 @@
 """Makes hunts: a right answer of an exercise with one or several of its collected mistakes.
 
-The right answer that was edited is the repair, and the edited lines are where the faults are. Loads no torch.
+The right answer that was edited is the repair, and the edited lines are where the faults are. Of an exercise under
+another contract both are in its form, and the adapter to the course's form is left out. Loads no torch.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from autograder.api import Exercise
 from autograder.diagnosis.compose import are_compatible
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answers
+from autograder.exercises.contracts import full_id, with_contract, without_adapter
 from autograder.exercises.edits import Replacement, apply_replacements
 from autograder.exercises.variants import variant
 
@@ -47,12 +49,12 @@ class Hunt:
     @cached_property
     def repair(self) -> str:
         """The smallest repair that is known: the right answer from which the faulty code was made."""
-        return self.faults[0].base.read_text(encoding="utf-8")
+        return without_adapter(self._base)
 
     @cached_property
     def code(self) -> str:
         """The faulty code, without any sentence on what is wrong."""
-        return apply_replacements(self.repair, self._replacements(self.faults))
+        return self._with(self.faults)
 
     @cached_property
     def fault_lines(self) -> tuple[tuple[int, ...], ...]:
@@ -70,7 +72,16 @@ class Hunt:
 
     def without(self, fault: EditedAnswer) -> str:
         """The code in which this one fault is repaired."""
-        return apply_replacements(self.repair, self._replacements([other for other in self.faults if other != fault]))
+        return self._with([other for other in self.faults if other != fault])
+
+    @cached_property
+    def _base(self) -> str:
+        """The right answer with the adapter to the course's form, if it is in another one."""
+        return self.faults[0].base.read_text(encoding="utf-8")
+
+    def _with(self, faults: Sequence[EditedAnswer]) -> str:
+        """The right answer with these faults."""
+        return without_adapter(apply_replacements(self._base, self._replacements(faults)))
 
     @staticmethod
     def _replacements(faults: Sequence[EditedAnswer]) -> list[Replacement]:
@@ -119,7 +130,8 @@ def find(id: str) -> Hunt:
     name, _, faults = id.partition("/")
     exercise = registry.find(name)
     wanted = set(faults.split(JOIN))
-    known = {hunt.names[0]: hunt.faults[0] for hunt in hunts(exercise)}
+    small = {hunt.names[0] for hunt in hunts(with_contract(exercise, ""))}
+    known = {one.stem: one for one in answers(exercise, "wrong") if isinstance(one, EditedAnswer) and one.stem in small}
     if unknown := sorted(wanted - known.keys()):
         near = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.0)
         raise UnknownHunt(f"{name} has no fault called {unknown[0]!r}; some of its {len(known)}: {', '.join(near)}")
@@ -130,9 +142,12 @@ def find(id: str) -> Hunt:
 
 
 def draw(exercise: Exercise, student: str | None, seed: int, faults: int = 1) -> Hunt:
-    """The student's hunt for this seed, by default that of the current user. Raises UnknownHunt if there is none."""
-    among = hunts(exercise, faults)
+    """The student's hunt for this seed, by default that of the current user. Raises UnknownHunt if there is none.
+
+    Under another contract the faults are those that are drawn under the course's own.
+    """
+    among = hunts(with_contract(exercise, ""), faults)
     if not among:
         raise UnknownHunt(f"{exercise.id} has no hunt with {faults} faults: ask for fewer")
     drawn: Hunt = variant(f"hunt/{exercise.id}/{seed}", student, hunt=among).hunt
-    return drawn
+    return drawn if exercise.contract is None else find(f"{full_id(exercise)}/{JOIN.join(drawn.names)}")

@@ -16,6 +16,7 @@ from autograder.api import Exercise, Limits
 from autograder.checks.probe import FATAL
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
+from autograder.exercises.contracts import without_adapter
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.hunts.make import Hunt
@@ -104,7 +105,7 @@ def judge_test(hunt: Hunt, test: StudentTest, backend: Backend, seed: int = 0) -
     seed: which of the other mistakes, where there are many.
     """
     exercise = hunt.exercise
-    styles = [one.read_text(encoding="utf-8") for one in answers(exercise, "right")]
+    styles = [without_adapter(one.read_text(encoding="utf-8")) for one in answers(exercise, "right")]
     right = with_obfuscated(styles, f"{seed}/{hunt.id}")
     run = lambda code: run_test(exercise, code, test, backend)
     accepted = accepted_of(right, run)
@@ -162,7 +163,7 @@ def _others(hunt: Hunt, seed: int) -> Iterator[tuple[str, str]]:
     among = [one for one in answers(hunt.exercise, "wrong") if one.stem not in hunt.names]
     chosen = random.Random(f"{seed}/{hunt.id}").sample(among, min(MAX_OTHERS, len(among)))
     for one in sorted(chosen, key=lambda one: one.stem):
-        yield one.stem, one.read_text(encoding="utf-8")
+        yield one.stem, without_adapter(one.read_text(encoding="utf-8"))
 
 
 def run_test(exercise: Exercise, code: str, test: StudentTest, backend: Backend) -> StudentError | None:

@@ -16,6 +16,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, QuestionSet, observe
 from autograder.diagnosis.limit import TimeLimitExceeded
 from autograder.exercises import registry
+from autograder.exercises.contracts import with_adapter
 from autograder.hunts.make import Hunt, hunts
 from autograder.hunts.symptom import COSTLY, Failures, describe, examine, question_sets, see
 
@@ -79,7 +80,7 @@ class Prover:
     def prove(self, hunt: Hunt) -> Proof:
         """The proof of one hunt; code that does not end is a complaint."""
         try:
-            examined = examine(hunt.code, self.asked)
+            examined = examine(self.exercise, hunt.code, self.asked)
             seen = see(self.exercise, examined)
             complaints = [] if examined.broken else ["no check sees the fault"]
             complaints += self._of_symptom(hunt, seen) + self._of_repair(hunt)
@@ -118,17 +119,19 @@ class Prover:
 
     def _broken_by(self, code: str) -> list[str]:
         if code not in self._broken:
-            self._broken[code] = examine(code, self.asked).broken
+            self._broken[code] = examine(self.exercise, code, self.asked).broken
         return self._broken[code]
 
 
 def _asked_again(hunt: Hunt, answer: Answer) -> list[str]:
     """Whether the faulty code and its repair, run anew, give what the symptom says."""
     tolerance, complaints = answer.probe.tolerance, []
-    faulty = LocalSubject.from_source(hunt.code)
+    faulty, repaired = (
+        LocalSubject.from_source(with_adapter(hunt.exercise, code)) for code in (hunt.code, hunt.repair)
+    )
     if all(compare(answer.expected, observe(faulty, answer.probe), tolerance) is None for _ in range(TRIES)):
         complaints.append("the symptom is not there when the code runs again")
-    if compare(answer.expected, observe(LocalSubject.from_source(hunt.repair), answer.probe), tolerance) is not None:
+    if compare(answer.expected, observe(repaired, answer.probe), tolerance) is not None:
         complaints.append("the repair shows the symptom too")
     return complaints
 

@@ -26,6 +26,7 @@ from autograder.diagnosis.diagnose import counterexample, shown_value, simplest
 from autograder.diagnosis.limit import time_limit
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.exercises.contracts import with_adapter
 from autograder.feedback.matrix import SECTION
 from autograder.feedback.translate import say
 from autograder.feedback.words import place, size
@@ -110,9 +111,10 @@ def question_sets(exercise: Exercise, seed: Any, properties: Sequence[str] = ())
     return list(questions(wanted, reference_of(exercise), f"{seed}/{exercise.id}"))
 
 
-def examine(code: str, asked: Sequence[QuestionSet]) -> Examination:
-    """The code's answers to these questions. Raises TimeLimitExceeded for code that does not end."""
-    subject = LocalSubject.from_source(code)
+def examine(exercise: Exercise, code: str, asked: Sequence[QuestionSet]) -> Examination:
+    """The answers to these questions of code in the form of the exercise's contract. Raises TimeLimitExceeded for code
+    that does not end."""
+    subject = LocalSubject.from_source(with_adapter(exercise, code))
     with time_limit(SECONDS):
         return Examination(tuple(collect_answers(asked, subject)), subject)
 
@@ -123,7 +125,7 @@ def symptom(hunt: Hunt, seed: Any) -> Symptom | None:
     cheap = [check.property for check in checks if check.property not in COSTLY]
     for properties in (cheap, COSTLY):
         asked = question_sets(hunt.exercise, seed, properties) if properties else []
-        if seen := see(hunt.exercise, examine(hunt.code, asked)):
+        if seen := see(hunt.exercise, examine(hunt.exercise, hunt.code, asked)):
             return describe(hunt.exercise, seen)
     return None
 

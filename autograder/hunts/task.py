@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from autograder.diagnosis.limit import TimeLimitExceeded
-from autograder.feedback.translate import title_of
+from autograder.exercises.contracts import full_id
+from autograder.feedback.translate import say, title_of, translate_text
 from autograder.hunts.make import Hunt
 from autograder.hunts.symptom import symptom
+
+CONTRACT = (
+    "The code is in the form of your contract, in which your test and your repair have to be, too: {contract} What it "
+    "gives is shown in the form of the lesson's text."
+)
 
 
 class NoSymptom(Exception):
@@ -24,8 +31,11 @@ def task(hunt: Hunt, seed: int) -> dict[str, Any]:
         ) from None
     if seen is None:
         raise NoSymptom(f"{hunt.exercise.id}, seed {seed}: nothing is seen of the fault; take another seed")
+    if contract := hunt.exercise.contract:
+        told = say(CONTRACT, contract=translate_text(contract.sentence, hunt.exercise.folder))
+        seen = replace(seen, notes=(*seen.notes, told))
     return {
-        "exercise": hunt.exercise.id,
+        "exercise": full_id(hunt.exercise),
         "title": title_of(hunt.exercise),
         "seed": seed,
         "faults": len(hunt.faults),
