@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.api import SEPARATOR, misconceptions_of
 from autograder.exercises.variants import student_name
+from autograder.feedback.text import one_line
+from tfkit_course.small_file import NotSmallFile, read_small
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,11 +72,11 @@ class AssistantLog:
 def read(file: Path) -> list[dict[str, Any]]:
     """The log's lines, oldest first; damaged ones are skipped. Raises LogError if it is too large or cannot be read."""
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise LogError(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away to start a new one")
-        return list(_entries(file.read_text(encoding="utf-8", errors="replace")))
+        return list(_entries(read_small(file, MAX_BYTES).decode("utf-8", "replace")))
     except FileNotFoundError:
         return []
+    except NotSmallFile as error:
+        raise LogError(f"{file}: {error}: move it away to start a new one") from error
     except OSError as error:
         raise LogError(f"{file} cannot be read: {error.strerror}") from error
 
@@ -97,7 +99,7 @@ def fingerprint(code: str) -> dict[str, Any]:
 
 def table(entries: Iterable[Mapping[str, Any]]) -> Table:
     """A table for the terminal, with a row for each student and exercise: checks, hints by step, refusals, the last
-    verdict."""
+    verdict. A client and who can write the log choose the texts, so that none controls the terminal."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -119,7 +121,7 @@ def table(entries: Iterable[Mapping[str, Any]]) -> Table:
         counts = [str(len(checks)), "/".join(str(given.count(step)) for step in (1, 2, 3))]
         refused = str(sum("refused" in one for one in own))
         cells = [student, exercise or "(none named)", clients, str(own[-1].get("at"))[:16].replace("T", " ")]
-        shown.add_row(*map(escape, [*cells, *counts, refused, outcome]))
+        shown.add_row(*(escape(one_line(cell[:LONGEST])) for cell in [*cells, *counts, refused, outcome]))
     return shown
 
 

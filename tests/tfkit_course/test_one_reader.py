@@ -102,7 +102,7 @@ OWN = {
         autograder/sandbox/nvidia.py: gpus nodes
         autograder/sandbox/processor.py: _nanoseconds _ticks""",
     "what our own processes wrote, or a framed line of theirs": """
-        autograder/assistants/log.py: _entries read
+        autograder/assistants/log.py: _entries
         autograder/capstone/results.py: read
         autograder/checking/client.py: RunningCheck.verdict
         autograder/checking/fork_child.py: _check main

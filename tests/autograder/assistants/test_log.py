@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import pytest
 from rich.console import Console
@@ -32,6 +33,28 @@ def test_the_table_counts_by_student_and_exercise(tmp_path):
     Console(file=out, width=160).print(table(read(log.file)))
     row = next(line for line in out.getvalue().splitlines() if "masks.causal" in line).split()
     assert row[-4:] == ["2", "0/1/0", "1", "passed"]
+
+
+def test_no_text_of_the_log_controls_the_terminal(tmp_path):
+    """The name of a client is its own, and in a student's folder the whole log."""
+    log = AssistantLog(tmp_path / "log")
+    log.write("check", "\x1b]0;title\x07\x1b[2Ja client\n\u202e", {"exercise": "masks.causal", "status": "passed"})
+    with log.file.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"tool": "check", "status": "x" * 100_000, "student": "\x1b[31mred"}) + "\n")
+    shown = io.StringIO()
+    Console(file=shown, width=2000).print(table(read(log.file)))
+    text = shown.getvalue()
+    assert "a client" in text and "\\x1b[2J" in text and len(text) < 20_000
+    assert not set("\x1b\x07\u202e") & set(text)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_or_a_link_in_place_of_the_log_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name, why in (("pipe", "it is not a regular file"), ("link", "it is a link")):
+        with pytest.raises(LogError, match=f"{name}: {why}: move it away"):
+            read(tmp_path / name)
 
 
 def test_a_log_that_cannot_be_written_is_told_before_anything_is_served(tmp_path):
