@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 
 import torch
@@ -87,6 +87,34 @@ def only_call(text: str, lines: Sequence[int]) -> str:
         if not parts or not all(isinstance(node, PLAIN) for part in parts for node in ast.walk(part)):
             return ""
     return calls.pop() if len(calls) == 1 else ""
+
+
+def earlier_answers(exercise: Exercise, text: str) -> list[Exercise]:
+    """The exercises before this one whose answers a cell uses by their names. Raises SyntaxError."""
+    used = _free_names(text) - {*exercise.symbols}
+    return [one for one in _before(exercise) if used & {*one.symbols}]
+
+
+def _before(exercise: Exercise) -> Iterator[Exercise]:
+    return itertools.takewhile(lambda one: one.id != exercise.id, registry.exercises())
+
+
+def imports_of(texts: Iterable[str]) -> str:
+    """The imports of these cells, each on its own, so that one that fails stops no other; none of the notebook itself
+    and none inside a function."""
+    found: dict[str, None] = {}
+    for text in texts:
+        try:
+            nodes = [node for _, node in bindings(parse_source(without_magics(text)).body)]
+        except SyntaxError:
+            continue
+        found |= dict.fromkeys(ast.unparse(node) for node in nodes if _is_import(node))
+    return "".join(f"try:\n    {one}\nexcept ImportError:\n    pass\n" for one in found)
+
+
+def _is_import(node: ast.AST) -> bool:
+    """Whether it is an import that may stand anywhere."""
+    return isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
 
 
 def _value_at(tree: ast.Module, line: int) -> tuple[ast.expr | None, list[ast.expr]]:
@@ -173,9 +201,7 @@ def _imports(tree: ast.Module) -> set[str]:
 def _answered(exercise: Exercise, others: Sequence[tuple[CellSource, str]]) -> set[str]:
     """The names of earlier exercises that their own cells define, and no other cell."""
     owners: dict[str, set[str]] = {}
-    for one in registry.exercises():
-        if one.id == exercise.id:
-            break
+    for one in _before(exercise):
         for name in one.symbols:
             owners.setdefault(name, set()).add(one.id)
     cells: dict[str, set[str]] = {}

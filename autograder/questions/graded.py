@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.api import Exercise
+from autograder.exercises import injected_modules
 from autograder.feedback.translate import override_language, say
 from autograder.grade.run import CellSource, sources_of
 from autograder.questions import record
-from autograder.questions.elsewhere import names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.elsewhere import earlier_answers, imports_of, names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.inputs import cases, usable
 from autograder.questions.make import questions
 from autograder.questions.question import BadAnswer, fingerprint, is_right, read_answer
 from autograder.questions.record import JudgedAnswers
-from autograder.questions.runs import CallBudget, NoCode, OutOfTime, StudentCode, code_of
+from autograder.questions.runs import CallBudget, CodeRunner, NoCode, OutOfTime, StudentCode, code_of
 from autograder.questions.words import in_words
 from autograder.sandbox.base import Backend, SandboxError
+from autograder.sandbox.client import Cell
 
 NOT_ANSWERED = 'The questions about this code were not answered: run `ask("{exercise}")` below its check.'
 CHANGED = (
@@ -43,6 +47,10 @@ NO_TIME = "The grader had no time left to make the questions again: a person dec
 REACHES = (
     "The questions are about the answer's own cell, which can reach other cells by {names}: do without, or a person "
     "decides."
+)
+ALONE = (
+    "The questions are about the answer's own cell, which is not right without the other cells: move what it needs "
+    "into it, or a person decides."
 )
 ONE_CALL = "All questions about this code are about one call, {call}, and not about what it does: a person decides."
 MOST_NAMES = 5  # of other cells in a sentence
@@ -78,6 +86,8 @@ def judge(
         made = _made(code, backend, entry["language"], budget)
         if call := only_call(code.text, [one["line"] for one in made]):
             return _undecided(say(ONE_CALL, call=f"`{call}`"))
+        if made and not stands_alone(code, sources_of(notebook), backend, budget.part()):
+            return _undecided(say(ALONE))
         return _compared(made, entry["asked"])
     except SandboxError:
         raise
@@ -98,6 +108,16 @@ def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:
         if found:
             return say(sentence, names=", ".join(f"`{name}`" for name in found[:MOST_NAMES]))
     return ""
+
+
+def stands_alone(code: StudentCode, sources: Sequence[CellSource], backend: Backend, budget: CallBudget) -> bool:
+    """Whether the cell answers some call as it should where it finds nothing but imports and right answers to earlier
+    exercises: code can get at other cells in more ways than can be listed."""
+    given = injected_modules.source(earlier_answers(code.exercise, code.text))[0]
+    before = (Cell("imports", imports_of(one.text for one in sources)), Cell("earlier", given))
+    with CodeRunner(replace(code, before=before), backend, budget) as run:
+        found = (usable(code.exercise, case, run, code.text) for case in cases(code.exercise, "0"))
+        return any(one is not None for one in found)
 
 
 def _undecided(message: str) -> JudgedAnswers:

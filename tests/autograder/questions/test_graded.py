@@ -7,7 +7,7 @@ import pytest
 from autograder.exercises import registry
 from autograder.grade.run import CellSource
 from autograder.questions import graded, record
-from autograder.questions.elsewhere import names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.elsewhere import earlier_answers, names_from_elsewhere, only_call, ways_elsewhere
 from autograder.questions.question import fingerprint
 from autograder.questions.runs import code_of
 
@@ -112,6 +112,39 @@ def test_code_that_hides_from_the_questions_is_left_to_a_person(cells, why, back
     entry = {"code": record.digest(code_of(exercise, notebook).text), "at": "", "language": "en", "asked": []}
     judged = graded.judge(exercise, notebook, [entry], backend, graded.submission_budget())
     assert judged[:2] == (0, 0) and judged.undecided and why in judged.message
+
+
+HEAD = "import functools\nimport torch\n\n\n"
+LOOKS = HEAD + "def causal_mask(n):\n    sizes = [n, n + 1]\n    work = {}\n    return work(min(sizes))\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        (WORK, "getattr(causal_mask, '__globals__')['_work']"),
+        (WORK, "functools.reduce(getattr, ['__globals__'], causal_mask)['_work']"),
+        (WORK, "torch.sys.modules['__ma' + 'in__']._work"),
+        (WORK + "setattr(torch, '_' + 'work', _work)\n", "torch._work"),
+    ],
+)
+def test_code_that_finds_other_cells_in_a_way_that_is_not_known_is_left_to_a_person(cell, found, backend):
+    """It was paid for right answers about the line before the one that finds the work."""
+    exercise, text = registry.find("masks.causal"), LOOKS.format(found)
+    sources = [CellSource("a", cell), CellSource("b", text, exercise.id)]
+    assert names_from_elsewhere(exercise, text, sources) == ways_elsewhere(text) == []
+    code, budget = code_of(exercise, text), graded.submission_budget()
+    assert not graded.stands_alone(code, sources, backend, budget)
+    own = text.replace(found, "_work") + WORK
+    assert graded.stands_alone(code_of(exercise, own), sources, backend, budget)
+
+
+def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_cells(backend):
+    exercise = registry.find("masks.decoder")
+    text = "def decoder_mask(ids, pad):\n    return padding_mask(ids, pad) & causal_mask(np.shape(ids)[-1])\n"
+    sources = [CellSource("a", "from __future__ import annotations\nimport no_such_module\nimport numpy as np"),
+               CellSource("b", "def causal_mask(n):\n    return None", "masks.causal")]  # fmt: skip
+    assert [one.id for one in earlier_answers(exercise, text)] == ["masks.causal", "masks.padding"]
+    assert graded.stands_alone(code_of(exercise, text), sources, backend, graded.submission_budget())
 
 
 def test_what_an_answer_may_use_of_other_cells_is_not_held_against_it():
