@@ -15,7 +15,7 @@ import secrets
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ MAX_EXERCISES = 300
 ABOUT_CODE = "about_code"  # in the copied file: exercise -> [right answers, questions, time] about the student's code
 ASKED = re.compile(r"""\bpredict\(\s*["']([^"']+)["']""")  # in a lesson
 OF_CODE = "Right answers about one's own code: {exercise}"
+CLOCKS = timedelta(minutes=5)  # by which those of two machines may differ
 USUAL_QUESTIONS = 3  # about one's own code, for each exercise
 
 
@@ -234,13 +235,14 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
     are left out, and so are predictions that no unit of the course has and only one student made. What came out is what
     most students say.
     """
-    known = _names_of_course()
+    known, latest = _names_of_course(), (datetime.now(UTC) + CLOCKS).isoformat()
     found: dict[str, dict[str, dict[str, Any]]] = {}  # name → its questions as text → what is known of them
     for student, name, entry in _entries(root, shared):
         asked = {"name": name, "questions": entry["questions"], "observed": {}, "by": {}}
         one = found.setdefault(name, {}).setdefault(json.dumps(entry["questions"], sort_keys=True), asked)
         more = {key: entry[key] for key in ("again", "sure") if entry.get(key) is not None}
-        answer = {"student": student, "at": entry["at"], "answers": entry["answers"], **more}
+        at = entry["at"] if entry["at"] <= latest else ""  # the newest is shown first: no time to come is believed
+        answer = {"student": student, "at": at, "answers": entry["answers"], **more}
         one["by"].setdefault(student, answer)
         if entry.get("observed"):
             one["observed"].setdefault(student, entry["observed"])

@@ -281,6 +281,13 @@ def test_a_result_or_a_mask_that_is_nothing_closes_the_view_for_nobody_else(tmp_
     assert [by["student"] for by in found[0]["by"]] == ["ben"] and found[0]["observed"] is None
 
 
+def test_a_time_to_come_does_not_open_the_view_at_the_prediction_of_one_student(tmp_path):
+    put(tmp_path, "aaron", QUESTIONS[:1], "03.attentions", answers=[4], at="9999-01-01T00:00:00+00:00")
+    put(tmp_path, "ben", QUESTIONS[:1], "03.attentions", answers=[4], at="2026-01-01T00:00:00+00:00")
+    (found,) = sealed.of_class(tmp_path / "none", str(tmp_path))
+    assert [by["at"] for by in found["by"]] == ["", "2026-01-01T00:00:00+00:00"]
+
+
 def test_a_question_that_is_nested_deep_closes_the_view_for_nobody_else(tmp_path):
     """What a thread reads and writes at some depth cannot be sent by the server, which is called from more places."""
     put(tmp_path, "ben", QUESTIONS[:1], "03.attentions")
