@@ -108,10 +108,15 @@ def _needed_by(code: str, before: Sequence[str], symbols: Sequence[str]) -> list
     """What the blocks before it define of the symbols and of the names that the code reads, and what that needs."""
     parts = {(n, m): part for n, block in enumerate(before) for m, part in enumerate(_parts(block, symbols))}
     own = frozenset[str]().union(*(part.defines for part in _parts(code, symbols)[1:]))
-    wanted, taken = {*symbols, *_globals_in(code), "*"} - own, set[tuple[int, int]]()
-    while more := {at for at, part in parts.items() if at not in taken and part.defines & wanted}:
+    defining: dict[str, list[tuple[int, int]]] = {}
+    for at, part in parts.items():
+        for name in part.defines:
+            defining.setdefault(name, []).append(at)
+    pending, taken = [{*symbols, *_globals_in(code), "*"} - own], set[tuple[int, int]]()
+    while pending:
+        more = {at for name in pending.pop() for at in defining.pop(name, ())} - taken
         taken |= more
-        wanted |= frozenset[str]().union(*(parts[at].reads for at in more)) - own
+        pending += [parts[at].reads - own for at in more]
     return [parts[n, m].code for n, m in sorted(taken) if m == 0 or (n, 0) not in taken]
 
 
@@ -122,11 +127,12 @@ def _parts(block: str, symbols: Sequence[str]) -> list[_Part]:
     except SyntaxError:
         return [_Part(block, frozenset(_symbols_in(block, symbols)))]
     alone = [node for node in body if isinstance(node, (*DEFINITIONS, *IMPORTS))]
-    values = frozenset(name for name, _ in bindings(node for node in body if node not in alone))
+    rest, lines = [node for node in body if not isinstance(node, (*DEFINITIONS, *IMPORTS))], block.splitlines()
+    values = frozenset(name for name, _ in bindings(rest))
     parts = [_Part(block, values, _globals_in(block))]
     for node in alone:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-        code = "\n".join(block.splitlines()[first - 1 : node.end_lineno])
+        code = "\n".join(lines[first - 1 : node.end_lineno])
         parts.append(_Part(code, frozenset(name for name, _ in bindings([node])), _globals_in(code)))
     return parts
 

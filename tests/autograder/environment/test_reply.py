@@ -1,5 +1,7 @@
 """Code is found in what models reply, and put together as Python would run it."""
 
+import time
+
 import pytest
 
 from autograder.environment.reply import code_of
@@ -111,3 +113,11 @@ def test_a_last_definition_that_is_no_python_counts_too(last):
 def test_code_that_is_made_to_stop_a_parser_stops_nothing(deep):
     whole = f"{ONE}\n{OTHER}"
     assert code_of(f"```python\ndef f():\n    {deep}\n```\n```python\n{whole}\n```", ["f", "g"]) == whole
+
+
+def test_many_definitions_that_need_one_another_are_read_in_the_time_of_their_number():
+    """It grew with its square: a reply of 4 MB held up the process that grades for an hour."""
+    blocks = (f"```python\ndef f{number}(x):\n    return f{number + 1}(x)\n```\n" for number in range(4000))
+    started = time.process_time()
+    code = code_of("".join(blocks) + "```python\ndef f(x):\n    return f0(x)\n```", ["f"])
+    assert "def f3999" in code and time.process_time() - started < 3
