@@ -112,7 +112,7 @@ def _needed_by(code: str, before: Sequence[str], symbols: Sequence[str]) -> list
     for at, part in parts.items():
         for name in part.defines:
             defining.setdefault(name, []).append(at)
-    pending, taken = [{*symbols, *_globals_in(code), "*"} - own], set[tuple[int, int]]()
+    pending, taken = [frozenset({*symbols, *_globals_in(code), "*"}) - own], set[tuple[int, int]]()
     while pending:
         more = {at for name in pending.pop() for at in defining.pop(name, ())} - taken
         taken |= more
