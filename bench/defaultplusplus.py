@@ -50,12 +50,12 @@ PARTS = {  # of a layer: BERT's name -> DistilBERT's
 }  # fmt: skip
 
 
-class StoppedError(RuntimeError):
+class RaisingAnswerError(RuntimeError):
     """The answer raised, at its definition or as the attention of the encoder; the message says what."""
 
 
 @dataclass(frozen=True)
-class Run:
+class DiagnosedRun:
     """What was said of one training run. `losses`: of each step; `stopped`: the exception of the answer, if any."""
 
     kind: str
@@ -131,7 +131,7 @@ def registered(answer: Callable[..., Any]) -> str:
             output, weights = answer(query, key, value, None if mask is None else mask[..., : key.shape[-2]])
             return output.transpose(1, 2).contiguous(), weights
         except Exception as error:  # whatever a wrong answer does with four axes
-            raise StoppedError(f"{type(error).__name__}: {error}"[:200]) from error
+            raise RaisingAnswerError(f"{type(error).__name__}: {error}"[:200]) from error
 
     AttentionInterface.register("answer", attend)
     AttentionMaskInterface.register("answer", lambda *words, **named: sdpa_mask(*words, **named))
@@ -171,16 +171,18 @@ def diagnosed(attention: str, seed: int) -> tuple[Any, list[float]]:
     return load_pretrained("encoder").predict(RuntimeNormalizer.load("encoder").encode(found)), losses
 
 
-def run(kind: str, name: str, source: str | None, seed: int) -> Run:
+def run(kind: str, name: str, source: str | None, seed: int) -> DiagnosedRun:
     """One answer, or transformers' own attention where there is no source."""
     names: dict[str, Any] = {"__name__": "answer"}
     if source is not None:
         exec(compile(source, name, "exec", dont_inherit=True), names)
     try:
         said, losses = diagnosed("eager" if source is None else registered(names["scaled_dot_product_attention"]), seed)
-    except StoppedError as error:
-        return Run(kind, name, seed, stopped=str(error))
-    return Run(kind, name, seed, said.is_faulty, said.detection_prob, said.category, said.root_cause, tuple(losses))
+    except RaisingAnswerError as error:
+        return DiagnosedRun(kind, name, seed, stopped=str(error))
+    return DiagnosedRun(
+        kind, name, seed, said.is_faulty, said.detection_prob, said.category, said.root_cause, tuple(losses)
+    )
 
 
 def tasks() -> Iterator[tuple[str, str, str | None]]:
@@ -192,7 +194,7 @@ def tasks() -> Iterator[tuple[str, str, str | None]]:
             yield kind, one.stem, one.read_text(encoding="utf-8")
 
 
-def summary(runs: Sequence[Run]) -> str:
+def summary(runs: Sequence[DiagnosedRun]) -> str:
     """A line for each kind: how many runs were called faulty, and how many got the category of their mistake.
 
     A wrong answer whose losses are those of a right one gives the same run, which nobody could tell apart: it is not
@@ -232,10 +234,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, metavar="FILE.jsonl", help="a line for each run; goes on from there")
     options: argparse.Namespace = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    kept: list[Run] = []
+    kept: list[DiagnosedRun] = []
     if options.results and options.results.exists():
         rows = [json.loads(line) for line in options.results.read_text(encoding="utf-8").splitlines()]
-        kept = [Run(**{**row, "losses": tuple(row["losses"])}) for row in rows]
+        kept = [DiagnosedRun(**{**row, "losses": tuple(row["losses"])}) for row in rows]
     known = {(one.kind, one.name, one.seed) for one in kept}
     for kind, name, source in tasks():
         if kind != "control" and options.answer and name not in options.answer:

@@ -69,7 +69,7 @@ class StopwatchError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Box:
+class EmptyDebian:
     """A folder with a Debian, and what of this machine is seen in it, read only: place there -> path here."""
 
     folder: Path
@@ -123,7 +123,7 @@ def debian(suite: str, packages: Sequence[str]) -> Path:
 
 
 @contextmanager
-def empty_box(options: argparse.Namespace) -> Iterator[Box]:
+def empty_box(options: argparse.Namespace) -> Iterator[EmptyDebian]:
     """A new box, gone afterwards. Raises StopwatchError."""
     if why := lacking():
         raise StopwatchError(why)
@@ -136,7 +136,7 @@ def empty_box(options: argparse.Namespace) -> Iterator[Box]:
     with tempfile.TemporaryDirectory(prefix="debian-") as folder:
         subprocess.run(["tar", "-C", folder, "-xf", debian(options.suite, packages)], check=True)
         Path(folder).chmod(0o755)
-        yield Box(Path(folder), seen, environment)
+        yield EmptyDebian(Path(folder), seen, environment)
 
 
 def lacking() -> str:
@@ -191,7 +191,7 @@ def steps_of(dockerfile: str) -> Iterator[tuple[str, str]]:
         yield name, value.strip()
 
 
-def build(box: Box, dockerfile: Path, context: Path) -> tuple[dict[str, str], str]:
+def build(box: EmptyDebian, dockerfile: Path, context: Path) -> tuple[dict[str, str], str]:
     """Carry its steps out in the box, which has Debian's Python where an image has its own -> environment, user.
 
     Raises StopwatchError.

@@ -6,7 +6,17 @@ import random
 
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from bench.defaultplusplus import BAD, EXERCISE, GOOD, KIND_OF_FAULT, Run, renamed_to, sentences, summary, tasks
+from bench.defaultplusplus import (
+    BAD,
+    EXERCISE,
+    GOOD,
+    KIND_OF_FAULT,
+    DiagnosedRun,
+    renamed_to,
+    sentences,
+    summary,
+    tasks,
+)
 
 
 def test_a_sentences_class_is_that_of_most_of_its_adjectives():
@@ -32,10 +42,12 @@ def test_every_answer_is_run_and_every_kind_of_fault_is_of_a_mistake_of_the_exer
 
 def test_wrong_answers_that_train_as_right_ones_do_or_not_at_all_are_not_counted():
     runs = [
-        Run("control", "transformers' own", 0, True, losses=(1.0, 0.5)), Run("right", "textbook", 0, losses=(1.0, 0.5)),
-        Run("wrong", "no_scale", 0, True, category="score", losses=(1.0, 0.7)),
-        Run("wrong", "mask_ignored", 0, True, category="score", losses=(1.1, 0.7)),
-        Run("wrong", "scaled_by_value_width", 0, losses=(1.0, 0.5)), Run("wrong", "divided_by_d", 0, stopped="x"),
+        DiagnosedRun("control", "transformers' own", 0, True, losses=(1.0, 0.5)),
+        DiagnosedRun("right", "textbook", 0, losses=(1.0, 0.5)),
+        DiagnosedRun("wrong", "no_scale", 0, True, category="score", losses=(1.0, 0.7)),
+        DiagnosedRun("wrong", "mask_ignored", 0, True, category="score", losses=(1.1, 0.7)),
+        DiagnosedRun("wrong", "scaled_by_value_width", 0, losses=(1.0, 0.5)),
+        DiagnosedRun("wrong", "divided_by_d", 0, stopped="x"),
     ]  # fmt: skip
     table = summary(runs).splitlines()
     assert table[2:5] == ["| transformers' own | 1 | 1 | – |", "| right | 1 | 0 | – |", "| wrong | 2 | 2 | 1 of 2 |"]

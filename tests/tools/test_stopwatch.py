@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tools import stopwatch
-from tools.stopwatch import Box, StopwatchError, commands_of, script_of, steps_of
+from tools.stopwatch import EmptyDebian, StopwatchError, commands_of, script_of, steps_of
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = """\
@@ -47,8 +47,8 @@ def test_steps_are_read_whole_and_those_of_the_templates_container_are_known():
 
 def test_an_image_is_built_by_its_steps_and_an_unknown_one_is_refused(tmp_path, monkeypatch):
     ran: list[tuple[str, dict[str, str]]] = []
-    monkeypatch.setattr(Box, "run", lambda self, script, environment: ran.append((script, environment.copy())))
-    box = Box(tmp_path / "box", {})
+    monkeypatch.setattr(EmptyDebian, "run", lambda self, script, environment: ran.append((script, environment.copy())))
+    box = EmptyDebian(tmp_path / "box", {})
     (box.folder / "usr/local/bin").mkdir(parents=True)
     (tmp_path / "Dockerfile").write_text(DOCKERFILE + "COPY Dockerfile /opt/files/\nRUN third\n")
     environment, user = stopwatch.build(box, tmp_path / "Dockerfile", tmp_path)
