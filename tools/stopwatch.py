@@ -95,7 +95,7 @@ class EmptyDebian:
             "-c",
             ENTER,
             "enter",
-            self.folder,
+            str(self.folder),
             *pairs,
         ]
         done = subprocess.run([*call, "--", *inside, "bash", "-c", script], check=False)
@@ -231,7 +231,7 @@ def template(options: argparse.Namespace) -> float:
     version = wheels[-1].name.split("-")[1]
     with empty_box(options) as box, tempfile.TemporaryDirectory() as folder:
         course = Path(folder, "my-course")
-        call = [sys.executable, "-m", "course.template", course, "--package", f"tfkit-course=={version}"]
+        call = [sys.executable, "-m", "course.template", str(course), "--package", f"tfkit-course=={version}"]
         subprocess.run([*call, *(["--torch-index", options.torch_index] if options.torch_index else [])], check=True)
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
         for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "A course"]):
