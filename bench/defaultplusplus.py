@@ -121,7 +121,7 @@ def renamed_to(name: str) -> str:
     return ""
 
 
-def registered(answer: Callable[..., Any]) -> str:
+def register(answer: Callable[..., Any]) -> str:
     """The name under which transformers calls this answer as its attention."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
@@ -138,7 +138,7 @@ def registered(answer: Callable[..., Any]) -> str:
     return "answer"
 
 
-def diagnosed(attention: str, seed: int) -> tuple[Any, list[float]]:
+def diagnose(attention: str, seed: int) -> tuple[Any, list[float]]:
     """The package's diagnosis of one run -> diagnosis, losses."""
     import torch
     from defaultplusplus import FeatureExtractor
@@ -177,7 +177,7 @@ def run(kind: str, name: str, source: str | None, seed: int) -> DiagnosedRun:
     if source is not None:
         exec(compile(source, name, "exec", dont_inherit=True), names)
     try:
-        said, losses = diagnosed("eager" if source is None else registered(names["scaled_dot_product_attention"]), seed)
+        said, losses = diagnose("eager" if source is None else register(names["scaled_dot_product_attention"]), seed)
     except RaisingAnswerError as error:
         return DiagnosedRun(kind, name, seed, stopped=str(error))
     return DiagnosedRun(
