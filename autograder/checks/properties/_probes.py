@@ -72,7 +72,7 @@ class _References(threading.local):
 _references = _References()
 
 
-def reloaded(reference: Any) -> Any:
+def reference_to_reload(reference: Any) -> Any:
     """The reference as a `ReloadedReference`; as it is where it runs on another device."""
     if type(reference) is not LocalSubject:
         return reference
@@ -141,7 +141,7 @@ def spread(case: Case, reference: Any, answer: Callable[[Case, Any, Callable[...
         """The value itself."""
         return value
 
-    still, again = cast(case, torch.float64), reloaded(reference)
+    still, again = cast(case, torch.float64), reference_to_reload(reference)
     exact = float_leaves(answer(still, again, stay))
     gaps = []
     for base, move in ((still, nudge), (still, nudge), (case, nudge), (case, nudge), (case, stay)):
