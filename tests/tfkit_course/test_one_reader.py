@@ -54,7 +54,7 @@ OWN = {
         autograder/hub/config.py: in_the_way text
         autograder/hub/kubernetes.py: files
         autograder/hunts/faults.py: PageSource.tree _parses
-        autograder/hunts/make.py: Hunt.repair
+        autograder/hunts/make.py: Hunt._base
         autograder/hunts/own_test.py: _others judge_test
         autograder/hunts/page_judge.py: equivalent_sources
         autograder/hunts/page_prove.py: hash_of_page
