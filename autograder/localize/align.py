@@ -133,7 +133,7 @@ class KnownValues:
 class RightTraces(tuple[Trace, ...]):
     """The traces of right answers to one question, whose values are put in order once for all who look them up."""
 
-    def known(self, rules: Rules = Rules(), strict: bool = False) -> KnownValues:
+    def values(self, rules: Rules = Rules(), strict: bool = False) -> KnownValues:
         """See `KnownValues`."""
         made: dict[tuple[Rules, bool], KnownValues] = self.__dict__.setdefault("_known", {})
         if (rules, strict) not in made:

@@ -206,7 +206,7 @@ def _first(
         return _changed(trace, finding)
     rules = Rules(finding.check.property == "dtypes", finding.check.property == "gradients")
     for strict in (False, True):
-        found = departure(trace, rights.known(rules, strict), root)
+        found = departure(trace, rights.values(rules, strict), root)
         if found is not None:
             found = _whole(trace, found)
             wrong = departs_only_in_form(trace, found, rights) or find_faulty_operand(trace, found, rights)

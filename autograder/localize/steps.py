@@ -46,7 +46,7 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
     actual = steps_of(found.trace)[:MAX_STEPS]
     right = max(found.right_traces, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
     expected = steps_of(right)[:MAX_STEPS]
-    known = found.right_traces.known()
+    known = found.right_traces.values()
     end = _end(found, actual)
     walked = _walked(found, actual[:end])
     rows: list[dict[str, Any]] = []

@@ -70,7 +70,7 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
 
     tries = _Tries(trace)
     repaired = partial(_repairing, trace, found, subject, probe, expected, tries)
-    known = found.right_traces.known()
+    known = found.right_traces.values()
     for version in _places(found):
         if (right := repaired(version)) is not None:
             version, right = _earliest(trace, version, right, known, repaired)
@@ -449,7 +449,7 @@ def _blamed(found: FaultLocation, version: int, right: Value) -> FaultLocation:
     if faulty is not None and faulty.unfinished and faulty.version == version:
         return replace(found, sure=True)
     event = trace.values[version].event
-    call = _call_at_fault(trace, event, found.right_traces.known())
+    call = _call_at_fault(trace, event, found.right_traces.values())
     node = trace.node(event if call is None else call)
     place = replace(found, cell=node.cell, line=node.line, event=event, sure=True)
     if call is not None:

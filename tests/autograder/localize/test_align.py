@@ -17,8 +17,9 @@ def trace_of(*arrays):
 
 def test_the_values_of_right_answers_are_put_in_order_once_for_each_rule():
     rights = RightTraces([trace_of([1.0, 2.0, 3.0])])
-    assert rights.known() is rights.known(Rules()) is rights.known(Rules(), False)
-    assert len({id(one) for one in (rights.known(), rights.known(Rules(dtypes=True)), rights.known(strict=True))}) == 3
+    assert rights.values() is rights.values(Rules()) is rights.values(Rules(), False)
+    several = (rights.values(), rights.values(Rules(dtypes=True)), rights.values(strict=True))
+    assert len({id(one) for one in several}) == 3
     assert RightTraces(rights) == rights
 
 
