@@ -98,8 +98,9 @@ def encoder(attention: str) -> Any:
     config = DistilBertConfig(
         vocab_size=size.vocab_size, max_position_embeddings=size.max_position_embeddings, dim=size.hidden_size,
         n_layers=size.num_hidden_layers, n_heads=size.num_attention_heads, hidden_dim=size.intermediate_size,
-        num_labels=2, output_attentions=True, output_hidden_states=True, attention_dropout=0.0,
+        output_hidden_states=True, attention_dropout=0.0,
     )  # fmt: skip
+    config.num_labels, config.output_attentions = 2, True
     config._attn_implementation = attention  # as an argument it would refuse weights of any but its own
     model = DistilBertForSequenceClassification(config)
     state = bert.state_dict()
