@@ -61,7 +61,7 @@ def draw(arch: str, seed: int) -> Case:
     )  # fmt: skip
     if "QuestionAnswering" in cls and case.padding == "left":
         case.padding = "right"  # its loss is over padding too, which a causal model does not define on the left
-    if "QuestionAnswering" in cls and {"sliding_window", "use_sliding_window"} & case.fields.keys():
+    if "QuestionAnswering" in cls and {"sliding_window", "use_sliding_window", "window_size"} & case.fields.keys():
         case.padding = "none"  # nor behind a window that has left all words
     if BERTS_THAT_DECODE.search(cls):
         case.fields["is_decoder"] = True
