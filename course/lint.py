@@ -2,10 +2,10 @@
 
 Checked for each built notebook, without running it and without a network: the rules of `autograder lint` (ids, points,
 checks, code that parses); no cell uses a name that is not defined before; none is longer than a screen; no link is
-broken; each figure is described in words below it (`*Figure: …*`), never above, where the words would give away a
-prediction; each image has alternative text; a misconception
-named as `exercise.id/its_name` is in the corpus; the lesson uses the terms that the glossary has for it; translations
-are complete and follow the same rules. `make course` runs the cells too, `make course-run` with the checks.
+broken; a phrase that points has something to point at (course.pointing); each figure is described in words below it
+(`*Figure: …*`), never above, where the words would give away a prediction; each image has alternative text; a
+misconception named as `exercise.id/its_name` is in the corpus; the lesson uses the terms that the glossary has for it;
+translations are complete and follow the same rules. `make course` runs the cells too, `make course-run` with checks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autograder.diagnosis.diagnose import known_answers
 from autograder.feedback.text import count_text
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
-from course import all_exercises, glossary, translate, units
+from course import all_exercises, glossary, pointing, translate, units
 from course import build as builder
 from course.notebook import source_notebook
 from course.settings import LessonError, read, unit_names
@@ -118,6 +118,8 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
         return "is not the paper that its text names" if paper and not parts.path.endswith(f"/{paper[1]}") else ""
     if parts.scheme:
         return "" if parts.scheme == "mailto" else f"is a {parts.scheme}: link, which students cannot follow"
+    if target.startswith(pointing.SCHEME):
+        return ""  # has rules of its own
     if not parts.path:
         return "" if unquote(parts.fragment) in anchors else "is not a heading of this notebook"
     there = {f"../{unit.name}/{unit.name}.ipynb" for unit in units()}
@@ -196,6 +198,7 @@ RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
     undefined_names,
     over_long,
     broken_links,
+    pointing.problems,
     undescribed_figures,
     unknown_misconceptions,
     unused_terms,

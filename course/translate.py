@@ -55,7 +55,9 @@ OPAQUE = re.compile(
     re.DOTALL,
 )
 TIED_IN_FRENCH = re.compile(r"(?<=\S) (?=[:;!?](?:[\s<*_)|»\u00a0]|$))|(?<=[\d}]) (?=%(?![\d(]))|(?<=«) | (?=»)")
-UNTRANSLATED = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
+UNTRANSLATED = re.compile(
+    r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?:#show:|(?!#))[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL
+)
 
 
 def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import { huntPlugin } from './plugins/hunt';
 import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
+import { pointingPlugin } from './plugins/pointing';
 import { progressPlugin } from './plugins/progress';
 import { readingPlugin } from './plugins/reading';
 import { regradePlugin } from './plugins/regrade';
@@ -29,6 +30,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   handInPlugin,
   huntPlugin,
   regradePlugin,
-  readingPlugin
+  readingPlugin,
+  pointingPlugin
 ];
 export default plugins;

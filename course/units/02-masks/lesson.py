@@ -41,7 +41,8 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # May a position see *itself*? Yes. The decoder's input is shifted by one (unit 05): position `i` holds the word *before*
 # the one that it predicts.
 #
-# **Predict.** Write down the mask for `length = 4`, rows of True and False. How many entries are True for length `L`?
+# **Predict.** Write down the mask for `length = 4`: [row 2](#show:rows=2) says whom position 2 may look at, and
+# [column 2](#show:cols=2) who may look at position 2. How many entries are True for length `L`?
 
 # %% role="predict"
 predict(
@@ -101,14 +102,14 @@ except NotImplementedError:
     print("Build padding_mask first, then run this cell again.")
 
 # %% [markdown]
-# A `[4,4]` mask is taken for `[Q,K]`: the padding of sentence 0 becomes that of query 0, in every sentence. There is
+# A `[4,4]` mask [is taken for `[Q,K]`](#show:code=two_axes): the padding of sentence 0 becomes that of query 0, in every sentence. There is
 # no error, just a wrong model. With `B = 2` you would get an error; with a single sentence, `[1,S]`, the mask would
 # even be right. So whether a test finds the mistake depends on its sizes. Always give the mask all four axes.
 #
 # ## 3 · The decoder mask: both at once
 #
 # A decoder hides the future *and* the padding: a key is shown if it passes both tests. The result has one mask per
-# sentence: `[B,1,T,T]`. Padding concerns the columns alone, wherever it stands, even in front.
+# sentence: `[B,1,T,T]`. Padding concerns [the columns](#show:map=2&cols=4..5) alone, wherever it stands, even in front.
 
 # %% role="exercise" exercise="masks.decoder"
 
@@ -131,8 +132,9 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure, in words: four squares of 6 by 6, queries down, keys across, dark where looking is allowed. First, causal:
-# the lower triangle with the diagonal. Second, padding: the first four columns. Third, both: the lower triangle, cut
-# off after the fourth column. Fourth, information flow: which keys move which outputs of an attention with your
+# [the lower triangle with the diagonal](#show:map=0&part=past,self). Second, padding:
+# [the first four columns](#show:map=1&cols=0..3). Third, both: the lower triangle,
+# [cut off after the fourth column](#show:map=2&cols=4..5). Fourth, information flow: which keys move which outputs of an attention with your
 # decoder mask. It is the same as the third.*
 #
 # ## 4 · The masked softmax: minus infinity first

@@ -92,8 +92,9 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure, in words: two grids of 6 positions down by 8 columns across, coloured by the head that each number goes to, two
-# heads. Left, cut and transposed: the left four columns are head 0 and the right four head 1, in every row. Right,
-# reshaped only: the upper three rows are head 0 and the lower three head 1. There, each head sees only half of the
+# heads. Left, cut and transposed: [the left four columns](#show:map=0&cols=0..3) are head 0 and
+# [the right four](#show:map=0&cols=4..7) head 1, in every row. Right, reshaped only:
+# [the upper three rows](#show:map=1&rows=0..2) are head 0 and [the lower three](#show:map=1&rows=3..5) head 1. There, each head sees only half of the
 # sentence.*
 #
 # ## 3 · Multi-head attention
@@ -106,7 +107,7 @@ except NotImplementedError:
 #   *cross-attention* the queries are the decoder's and the keys and values the encoder's, as in section 3 of
 #   unit 01.
 # - The scale is $1/\sqrt{D}$ with the width of **one head**, because a score is a sum of that many products.
-# - `o_proj` mixes the heads. Without it, what head 3 found would stay in head 3's columns.
+# - [`o_proj`](#show:code=o_proj) mixes the heads. Without it, what head 3 found would stay in head 3's columns.
 # - Return the weights of every head, `[B,H,Q,K]`; you will want to look at them.
 #
 # **Predict.** `d_model = 512`, 8 heads. How many parameters? How many with 1 head? With 16?
@@ -241,8 +242,8 @@ if trained:
 
 # %% [markdown]
 # *Figure, in words: the weights of one sequence as squares, queries down, keys across, one square for the model with one
-# head and two for the model with two. The single head gives part of its weight to the first column and part to the
-# diagonal below the main one. Of the two heads, one has the column, the other the diagonal.*
+# head and two for the model with two. The single head gives part of its weight to [the first column](#show:cols=0) and part to
+# [the diagonal below the main one](#show:part=previous). Of the two heads, one has the column, the other the diagonal.*
 #
 # One head gets more than half of them right. Look at its map: it gives the two places *unequal* shares, and 0.7 a + 0.3 b can
 # be told from 0.7 b + 0.3 a. It has to combine two letters in one weighted sum, though, and the more letters there are, the less
@@ -325,8 +326,9 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: four maps of weights, queries down, keys across; layers are counted from 0, heads from 1. Layer 0, head 3 gives all its weight to the
-# previous word; layer 1, head 9 gives most of it to the next word. In layer 3, head 2, "it" looks at "dog", and most other rows look at [CLS].
+# *Figure: four maps of weights, queries down, keys across; layers are counted from 0, heads from 1. Layer 0, head 3 gives all its weight to [the
+# previous word](#show:map=0&part=previous); layer 1, head 9 gives most of it to [the next word](#show:map=1&part=next). In layer 3, head 2,
+# ["it" looks at "dog"](#show:map=2&rows=9&cols=2), and most other rows look at [CLS].
 # In layer 5, head 12, nearly every row looks at "dog" and gives the rest of its weight to [CLS].*
 #
 # Some of the 72 heads have learned what you would have programmed: the first two show diagonals like the one of the experiment

@@ -182,7 +182,7 @@ except NotImplementedError:
 # \end{aligned}$$
 #
 # The **queries** come from the decoder, which looks something up; the **keys and values** come from the memory, in which
-# it looks. So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
+# it looks: in code, [`x`, `memory`, `memory`](#show:code=cross_attn). So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
 # Each mask belongs to one attention: `self_mask` hides the future, `memory_mask` hides the source's padding.
 #
 # **Predict, then run.** Target length 5, source length 9, 4 heads, batch 2. What shape do the weights of the cross-attention have?
@@ -216,6 +216,7 @@ except NotImplementedError:
 # | it has to predict | le | chat | dort | `</s>` |
 #
 # Together with the causal mask this is all that is needed: position `t` knows words `0 … t-1` and predicts word `t`.
+# [Position 2](#show:in=table&cols=2) has read `<s>`, le and chat, and has to predict dort.
 #
 # **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this table are computed in one forward
 # pass; the causal mask hides from each row the words that it has to predict. A recurrent network cannot do that: its state at `t` needs its state at `t-1`.
@@ -301,8 +302,8 @@ except NotImplementedError:
     print("Build Seq2SeqTransformer first.")
 
 # %% [markdown]
-# *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
-# For source words the whole square is filled.*
+# *Figure: two maps, changed word by moved logit. For target inputs only [the triangle on and right of the diagonal](#show:map=0&part=self,future) is filled: a change moves its own and later
+# positions only. For source words [the whole square](#show:map=1) is filled.*
 #
 # **Walk through one step.** From the ids to the likeliest next word, stage by stage, with the numbers that your own code computes. The arrow keys step through
 # the stages; layer and head can be chosen; point at a number to see which product it comes from. The weights are still random: after the training below you

@@ -3,7 +3,8 @@ import { framed } from './axes';
 import { h, visibleToken, tableHead } from './dom';
 import { highlightToken, listen } from './highlight';
 import { Colour, GROUPS, IMapPalette, LEVELS, mapPalette } from './palette';
-import { enlarge, outline } from './pixels';
+import { enlarge, outline, spotlight } from './pixels';
+import { ISelection, LIGHT, selects } from './pointing';
 import { IPooling, positions } from './trace';
 import { translated } from './words';
 
@@ -118,12 +119,24 @@ export function colourWords(): (group: number | null) => Uint32Array {
 
 const tintOf = (group: number): number => (group - 1) % GROUPS.length;
 
-/** Fills a canvas with one square per value, as large as fits `size`; returns the pooled map and the side of a square in pixels. */
+/** Whether a square is one of those that a text points at: by its positions, not by its place in a sorted map. */
+function isSelected(map: IGrid, selection: ISelection, row: number, col: number): boolean {
+  const [from] = positions(placeOf(map, 'rows', row), map.pooled, 'rows');
+  const [to] = positions(placeOf(map, 'cols', col), map.pooled, 'cols');
+  const { rows, cols } = map.pooled ?? map;
+  return selects(selection, [from, to], [rows, cols]);
+}
+
+/**
+ * Fills a canvas with one square per value, as large as fits `size`; returns the pooled map and the side of a square in pixels.
+ * Where a text points at squares, these are lit, and otherwise the cursor is shown.
+ */
 export function fill(
   canvas: HTMLCanvasElement,
   map: IGrid,
   size: number,
-  cursor: { row: number; col: number }
+  cursor: { row: number; col: number },
+  lit: ISelection | null = null
 ): { small: IPooled; side: number } {
   const tones = mapPalette();
   const small = pool(map, Math.min(MAX_SQUARES, size));
@@ -142,7 +155,10 @@ export function fill(
   };
   const pen = enlarge(canvas, [small.rows, small.cols], side, paint, tones);
   const [x, y] = [cursor.col, cursor.row].map(at => Math.floor(at / small.by) * side);
-  if (pen) {
+  if (pen && lit) {
+    const isLit = (r: number, c: number): boolean => isSelected(map, lit, r * small.by, c * small.by);
+    spotlight(pen, [small.rows, small.cols], side, isLit, tones);
+  } else if (pen) {
     pen.globalAlpha = 0.5; // the row; its square, below, at full strength
     outline(pen, [0, y, canvas.width, side], tones);
     pen.globalAlpha = 1;
@@ -249,6 +265,7 @@ export class Grid {
     this._canvas.addEventListener('click', event => this._click(event));
     this._canvas.addEventListener('pointermove', event => this._point(event));
     this._canvas.addEventListener('pointerleave', () => this._point());
+    this.node.addEventListener(LIGHT, event => this._light((event as CustomEvent<ISelection | null>).detail));
   }
 
   /** Draws a map with the cursor in one of its squares; returns a description of that square. */
@@ -256,7 +273,7 @@ export class Grid {
     this._map = map;
     this._cursor = { row: Math.min(row, map.rows - 1), col: Math.min(col, map.cols - 1) };
     const at = this._cursor;
-    const { small, side } = fill(this._canvas, map, this._size, at);
+    const { small, side } = fill(this._canvas, map, this._size, at, this._lit);
     const { rows, cols } = this._names;
     const along = (which: 'rows' | 'cols', names: string[]): string[] | number =>
       names.length || map.order || map.pooled || small.by > 1
@@ -281,6 +298,14 @@ export class Grid {
       rowTable(map, at.row, this._names)
     );
     return words;
+  }
+
+  /** Lights what a text points at. */
+  private _light(selection: ISelection | null): void {
+    this._lit = selection;
+    if (this._map) {
+      fill(this._canvas, this._map, this._size, this._cursor, selection);
+    }
   }
 
   /** A square in words. */
@@ -339,6 +364,7 @@ export class Grid {
   }
 
   private _map: IGrid | null = null;
+  private _lit: ISelection | null = null;
   private _cursor = { row: 0, col: 0 };
   private readonly _title = h('h4');
   private readonly _canvas = h('canvas', { 'aria-hidden': 'true' });

@@ -51,3 +51,38 @@ export function outline(
     pen.strokeRect(x + 1, y + 1, Math.max(width - 2, 2), Math.max(height - 2, 2));
   }
 }
+
+const FADED = 0.72; // of the ground, over squares that are not lit
+const MIN_EDGE_SIDE = 4; // pixels of a square's side from which an edge fits round it
+
+/** Fades all squares but the lit ones, and draws an edge round these. */
+export function spotlight(
+  pen: CanvasRenderingContext2D,
+  [rows, cols]: [number, number],
+  side: number,
+  lit: (row: number, col: number) => boolean,
+  { ink, ground }: IPalette
+): void {
+  const isLit = (r: number, c: number): boolean => r >= 0 && c >= 0 && r < rows && c < cols && lit(r, c);
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const [x, y] = [c * side, r * side];
+      if (!isLit(r, c)) {
+        pen.globalAlpha = FADED;
+        pen.fillStyle = ground;
+        pen.fillRect(x, y, side, side);
+      } else if (side >= MIN_EDGE_SIDE) {
+        pen.globalAlpha = 1;
+        pen.fillStyle = ink;
+        const edges: [boolean, number, number, number, number][] = [
+          [isLit(r - 1, c), x, y, side, 2],
+          [isLit(r + 1, c), x, y + side - 2, side, 2],
+          [isLit(r, c - 1), x, y, 2, side],
+          [isLit(r, c + 1), x + side - 2, y, 2, side]
+        ];
+        edges.filter(([isInner]) => !isInner).forEach(([, ...edge]) => pen.fillRect(...edge));
+      }
+    }
+  }
+  pen.globalAlpha = 1;
+}

@@ -1,0 +1,150 @@
+/** Prose that points: a phrase of a lesson lights rows, columns and squares of the figures, predictions and cards of its section, and lines of its code. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Cell, MarkdownCell } from '@jupyterlab/cells';
+import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { lightIn, POINTING, pointerOf, preparePointers, unlightIn } from '../../widgets/pointing';
+import { lightCode } from './code';
+import { sectionOf } from './section';
+
+const MARKDOWN = 'text/markdown';
+
+const phraseAt = ({ target }: Event): HTMLElement | null => (target as Element).closest?.<HTMLElement>(POINTING) ?? null;
+
+/** Whether a heading that begins a section stands before or after a phrase in its cell. */
+function headingsAround(phrase: HTMLElement): { above: boolean; below: boolean } {
+  const text = phrase.closest('.jp-RenderedMarkdown');
+  const headings = Array.from(text?.querySelectorAll('h1, h2') ?? []);
+  const stands = (where: number): boolean => headings.some(one => phrase.compareDocumentPosition(one) & where);
+  return { above: stands(Node.DOCUMENT_POSITION_PRECEDING), below: stands(Node.DOCUMENT_POSITION_FOLLOWING) };
+}
+
+/** The phrases of one notebook. One of them is shown at a time: the one under the pointer or with the focus, else the pressed one. */
+class Phrases {
+  constructor(
+    private readonly _panel: NotebookPanel,
+    private readonly _trans: TranslationBundle
+  ) {
+    const { node } = _panel.content;
+    const over = (event: Event): void => this._show(phraseAt(event) ?? this._pressed);
+    node.addEventListener('pointerover', over);
+    node.addEventListener('focusin', over);
+    node.addEventListener('pointerleave', () => this._show(this._pressed));
+    node.addEventListener('focusout', () => this._show(this._pressed));
+    node.addEventListener('click', event => this._onClick(event));
+    node.addEventListener('keydown', event => this._onKey(event), true); // before the notebook takes the space bar to scroll
+    this._prepareTexts();
+  }
+
+  /** Makes buttons of the phrases in texts as they are drawn, and in those that are drawn already. */
+  private _prepareTexts(): void {
+    const { content } = this._panel;
+    const known = content.rendermime.getFactory(MARKDOWN);
+    if (known) {
+      const createRenderer = (options: IRenderMime.IRendererOptions): IRenderMime.IRenderer => {
+        const renderer = known.createRenderer(options);
+        const draw = renderer.renderModel.bind(renderer);
+        renderer.renderModel = async model => {
+          await draw(model);
+          preparePointers(renderer.node);
+        };
+        return renderer;
+      };
+      content.rendermime.addFactory({ ...known, mimeTypes: known.mimeTypes, safe: known.safe, createRenderer });
+    }
+    const drawn = content.widgets.filter(cell => cell instanceof MarkdownCell);
+    drawn.forEach(cell => void cell.ready.then(() => preparePointers(cell.node)));
+  }
+
+  private _onClick(event: MouseEvent): void {
+    const phrase = phraseAt(event);
+    if (phrase && pointerOf(phrase.getAttribute('href'))) {
+      event.preventDefault(); // it leads nowhere
+      this._press(phrase === this._pressed ? null : phrase);
+    }
+  }
+
+  private _onKey(event: KeyboardEvent): void {
+    const phrase = phraseAt(event);
+    if (phrase && event.key === ' ') {
+      event.preventDefault();
+      event.stopPropagation();
+      phrase.click();
+    } else if (event.key === 'Escape' && this._pressed) {
+      this._press(null);
+    }
+  }
+
+  /** Keeps what a phrase shows, and brings it into sight; null lets it go. */
+  private _press(phrase: HTMLElement | null): void {
+    this._pressed?.setAttribute('aria-pressed', 'false');
+    this._pressed = phrase;
+    phrase?.setAttribute('aria-pressed', 'true');
+    this._show(phrase);
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    this._lit[0]?.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+  }
+
+  private _show(phrase: HTMLElement | null): void {
+    if (phrase === this._shown) {
+      return;
+    }
+    this._shown?.removeAttribute('data-note');
+    this._cells.forEach(cell => {
+      unlightIn(cell.node);
+      lightCode(cell, null);
+    });
+    [this._cells, this._lit, this._shown] = [[], [], phrase];
+    const pointer = pointerOf(phrase?.getAttribute('href') ?? null);
+    if (phrase && pointer) {
+      this._cells = this._section(phrase).filter(cell => !pointer.table || cell.node.contains(phrase));
+      this._lit = this._cells.flatMap(cell => {
+        const lines = pointer.code && lightCode(cell, pointer.code) ? [cell.editorWidget?.node ?? cell.node] : [];
+        return [...lines, ...lightIn(cell.node, pointer)];
+      });
+      const note = this._note();
+      if (note) {
+        phrase.dataset.note = note;
+      }
+    }
+  }
+
+  private _section(phrase: HTMLElement): Cell[] {
+    const cells = this._panel.content.widgets;
+    const index = cells.findIndex(({ node }) => node.contains(phrase));
+    const read = cells.map(({ model }) => ({ type: model.type, source: model.sharedModel.getSource() }));
+    const [first, last] = sectionOf(read, index, headingsAround(phrase));
+    return index < 0 ? [] : cells.slice(first, last + 1);
+  }
+
+  /** What the phrase says beside itself: where to look, if what it lights is out of sight. */
+  private _note(): string {
+    const seen = this._panel.content.outerNode.getBoundingClientRect();
+    const places = this._lit.map(one => one.getBoundingClientRect()).filter(({ height }) => height > 0);
+    if (!places.length) {
+      return this._trans.__('nothing drawn yet');
+    }
+    if (places.some(({ top, bottom }) => top < seen.bottom && bottom > seen.top)) {
+      return '';
+    }
+    return places[0].top >= seen.bottom ? '↓' : '↑';
+  }
+
+  private _shown: HTMLElement | null = null;
+  private _pressed: HTMLElement | null = null;
+  private _cells: Cell[] = [];
+  private _lit: Element[] = [];
+}
+
+export const pointingPlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:pointing',
+  description: 'Lets phrases of a lesson light what they speak of.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ITranslator],
+  activate: (_: JupyterFrontEnd, notebooks: INotebookTracker, translator: ITranslator | null) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    notebooks.widgetAdded.connect((_, panel) => new Phrases(panel, trans));
+  }
+};
