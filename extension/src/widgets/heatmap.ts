@@ -86,8 +86,8 @@ function strongest(at: At, row: number, columns: string[], pooled?: IPooling): s
     : translated('“%1” (position %2, weight %3)', ...values);
 }
 
-/** A view of one kind of attention. The picture appears once the weights are inflated. */
-export function heatmap(title: string, map: IAttention): IHeatmap {
+/** A view of one kind of attention, with `room` pixels for its squares. The picture appears once the weights are inflated. */
+export function heatmap(title: string, map: IAttention, room = SIDE): IHeatmap {
   const canvas = h('canvas', { role: 'img', className: 'tfk-ahead' });
   const frame = h('div', {}, canvas);
   const description = h('p', { className: 'tfk-note' });
@@ -126,7 +126,7 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     );
     canvas.setAttribute('aria-label', description.textContent);
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));
-    framed(frame, canvas, rows.slice(0, map.rows), keys.slice(0, map.cols), picture(canvas, at, map, query));
+    framed(frame, canvas, rows.slice(0, map.rows), keys.slice(0, map.cols), picture(canvas, at, map, query, room));
   };
   inflate(map.data)
     .then(found => {
@@ -148,9 +148,9 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
 const MOST = 20; // pixels of a square's side
 const SIDE = 280; // of the whole, unless it has more squares than that
 
-function picture(canvas: HTMLCanvasElement, at: At, map: IAttention, query: number): number {
+function picture(canvas: HTMLCanvasElement, at: At, map: IAttention, query: number, room: number): number {
   const tones = palette();
-  const side = Math.max(1, Math.min(MOST, Math.floor(SIDE / Math.max(map.cols, map.rows))));
+  const side = Math.max(1, Math.min(MOST * (room / SIDE), Math.floor(room / Math.max(map.cols, map.rows))));
   const pixels = (into: Uint8ClampedArray): void => paint(into, at, map.rows, map.cols, query, tones);
   const pen = enlarge(canvas, [map.rows, map.cols], side, pixels, tones);
   if (pen) {

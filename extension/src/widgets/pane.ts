@@ -52,10 +52,11 @@ export class Pane {
   readonly node = h('div', { className: 'tfk-pane' });
   wanted = -1;
 
-  /** `take` gets the ids that lead to the step, followed by the wanted token. */
+  /** `take` gets the ids that lead to the step, followed by the wanted token; `room`: pixels for a map, if not as usual. */
   constructor(
     readonly trace: ITrace,
-    private readonly _take: ((ids: number[], name: string) => void) | null
+    private readonly _take: ((ids: number[], name: string) => void) | null,
+    private readonly _room?: number
   ) {
     const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
     this._heatmaps = this._addMaps(row);
@@ -181,10 +182,10 @@ export class Pane {
     const { self, cross } = this.trace.attention ?? {};
     const found: [IHeatmap, string[]][] = [];
     if (self) {
-      found.push([heatmap(translated('Self-attention'), self), rowLabels(this.trace)]);
+      found.push([heatmap(translated('Self-attention'), self, this._room), rowLabels(this.trace)]);
     }
     if (cross) {
-      found.push([heatmap(translated('Attention to the source'), cross), this.trace.source ?? []]);
+      found.push([heatmap(translated('Attention to the source'), cross, this._room), this.trace.source ?? []]);
     }
     row.append(...found.map(([map]) => map.node));
     return found;

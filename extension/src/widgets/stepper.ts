@@ -11,6 +11,7 @@ import { clamp, divergence, ITrace, problem, countSteps, withDraftTokens } from 
 import { translated } from './words';
 
 const STATE_KEYS = ['step', 'layer', 'head', 'pin'] as const;
+const HALF = 372; // pixels for the bars and maps of each of two runs side by side, which fill their half
 const PACE_MS = 900; // delay between steps while playing
 
 class Stepper {
@@ -26,10 +27,10 @@ class Stepper {
     traces: ITrace[]
   ) {
     const able = !!_model.send && this._requests.includes('branch');
-    this._panes = traces.map(
-      (trace, of) =>
-        new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, visibleToken(name)) : null)
-    );
+    this._panes = traces.map((trace, of) => {
+      const take = (ids: number[], name: string): void => this._ask({ do: 'branch', of, ids }, visibleToken(name));
+      return new Pane(trace, able ? take : null, traces.length > 1 ? HALF : undefined);
+    });
     this._divergence = traces[1] ? divergence(traces[0], traces[1]) : -1;
     this._build();
     this.root.addEventListener('keydown', event => this._key(event));
@@ -208,6 +209,7 @@ class Stepper {
       this._message,
       this._live
     );
+    this._panels.classList.toggle('tfk-two', this._panes.length > 1);
     this._strips = this._makeStrips();
     this._panes.forEach((pane, i) => {
       const strips = this._strips[i].map(({ node }) => node);
@@ -222,9 +224,10 @@ class Stepper {
     const go = (to: number): void => this._go(to);
     const values = this._panes.map(pane => entropies(pane.trace));
     const most = Math.max(...values.flat(), 0);
+    const room = this._panes.length > 1 ? HALF : undefined;
     return this._panes.map((pane, i) => [
-      new Strip(translated('Entropy'), 'nats', values[i], most, go),
-      new Strip(translated('Probability of what was chosen'), '', probabilities(pane.trace), 1, go)
+      new Strip(translated('Entropy'), 'nats', values[i], most, go, room),
+      new Strip(translated('Probability of what was chosen'), '', probabilities(pane.trace), 1, go, room)
     ]);
   }
 

@@ -6,6 +6,7 @@ import { translated } from './words';
 const HEIGHT = 34; // of the tallest bar
 const ABOVE = 12; // for marks
 const BELOW = 14; // for the numbers of steps
+const ROOM = 260; // pixels for all bars, unless there are so many that each would be too narrow
 const LABEL_GAP = 26; // pixels between two of them
 
 /** The entropy of each step along the best path, 0 where tokens were chosen by hand. */
@@ -36,15 +37,16 @@ const every = (width: number): number => [1, 2, 5, 10, 20, 50].find(count => cou
 export class Strip {
   readonly node: HTMLElement;
 
-  /** label: the quantity, in `unit`; most: the value at full height, shown beside the bars. */
+  /** label: the quantity, in `unit`; most: the value at full height, shown beside the bars; room: pixels for all bars. */
   constructor(
     label: string,
     unit: string,
     private readonly _values: number[],
     most: number,
-    go: (step: number) => void
+    go: (step: number) => void,
+    room = ROOM
   ) {
-    const width = Math.max(4, Math.min(18, Math.floor(260 / Math.max(1, _values.length))));
+    const width = Math.max(4, Math.min((18 * room) / ROOM, Math.floor(room / Math.max(1, _values.length))));
     this._width = width;
     this._svg = svg('svg', {
       width: width * _values.length,
