@@ -16,6 +16,7 @@ from torch import Tensor, nn
 import tfkit
 from tfkit.nn.masks import causal_mask
 from tfkit_lab import show
+from tfkit_lab.show.walk import Walk
 
 WORDS = ["the", "black", "cat", "sat", "on"]
 MASK = causal_mask(5)
@@ -194,6 +195,45 @@ def test_what_cannot_be_walked_through_is_refused(how, words):
 def test_a_call_that_computes_nothing_is_refused():
     with pytest.raises(ValueError, match="ran no operation on tensors"):
         show.walk(lambda: 3)
+
+
+def walked_words(text: str) -> Walk:
+    """A walk over the words of a text; their vectors are their lengths."""
+    words = text.split()
+    x = torch.tensor([[float(len(word)), 1.0] for word in words])
+    return show.walk(torch.nn.functional.softmax, x @ x.T, dim=-1, tokens=words, title=text)
+
+
+def test_another_text_can_be_asked_for():
+    shown = show.walk_over(walked_words, "the cat")
+    assert shown.requests == ["sentence"] and shown.trace["title"] == "the cat"
+    shown._on_request(None, {"do": "sentence", "text": " a bird sings "}, None)
+    assert (shown.trace["title"], shown.message, shown.n_answers) == ("a bird sings", "", 1)
+    assert shown.trace == walked_words("a bird sings").trace
+
+
+@pytest.mark.parametrize(
+    "request_, words",
+    [
+        ({"do": "sentence", "text": "  "}, "ValueError: the text is empty"),
+        ({"do": "sentence"}, "ValueError: the text is empty"),
+        ({"do": "fly"}, "ValueError: unknown request 'fly'"),
+        ({"do": "sentence", "text": "no"}, "KeyError: 'no'"),
+    ],
+)
+def test_a_text_that_cannot_be_walked_over_leaves_the_walk_as_it_is(request_, words):
+    def walked(text: str) -> Walk:
+        return walked_words({"the cat": "the cat"}[text])
+
+    shown = show.walk_over(walked, "the cat")
+    shown._on_request(None, request_, None)
+    assert shown.message.startswith(words)
+    assert (shown.trace["title"], shown.n_answers) == ("the cat", 1)
+
+
+def test_a_recorded_walk_takes_no_other_text():
+    with pytest.raises(ValueError, match="use show.walk_over"):
+        walked_words("the cat").answer({"do": "sentence", "text": "the dog"})
 
 
 def test_the_static_figure_draws_the_layer_with_its_words():

@@ -544,17 +544,20 @@ if translator is not None:
 # looks. After so short a training the mean is only roughly diagonal.*
 #
 # Here is the whole computation of the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which
-# the last stage chooses.
+# the last stage chooses. Type a sentence of your own into the field.
 
 # %% role="experiment"
 if translator is not None:
     def pieces(row):
         return [tokenizer.id_to_token(i) for i in row.tolist()]
 
-    with torch.no_grad():
-        given = shift_right(tgt, START)
-        walk = show.walk(translator, src, given, tokens=pieces(given[0]), keys=pieces(src[0]), token=tokenizer.id_to_token, title=sentence)
-    display(walk)
+    def walked(english):
+        read, written = to_ids([english]), to_ids(translate(translator, [english]))
+        given = shift_right(written, START)
+        with torch.no_grad():
+            return show.walk(translator, read, given, tokens=pieces(given[0]), keys=pieces(read[0]), token=tokenizer.id_to_token, title=english)
+
+    display(show.walk_over(walked, sentence))
 
 # %% [markdown]
 # *Figure: the same stages, of the trained model, with English and French pieces at the rows and columns of the matrices.*

@@ -2,6 +2,7 @@
 import { h } from './dom';
 import { IModel } from './model';
 import { onTheme } from './palette';
+import { ISentence, sentenceForm } from './sentence';
 import { IValidate, schemaProblem } from '../schemas/errors';
 import { shareBar } from './share';
 import { CSS, PICTURE_CSS } from './style';
@@ -40,7 +41,9 @@ export function picture<T extends ITitled>(
   return (model, el) => {
     let node: HTMLElement | null = null;
     let draw = (): void => undefined;
+    let asked: ISentence | null = null;
     const rebuild = (): void => {
+      const before = asked;
       node?.remove();
       const trace = model.get('trace') as T;
       const wrong = schemaProblem(validate, trace) ?? check?.(trace);
@@ -51,21 +54,28 @@ export function picture<T extends ITitled>(
           translated('This trace cannot be shown: %1.', wrong)
         );
         draw = () => undefined;
+        asked = null;
       } else {
         [node, draw] = drawn(label(), model, trace, build);
+        asked = sentenceForm(model, node);
+        node.querySelector('h3')!.after(...(asked ? [asked.node] : []));
       }
       el.append(node);
+      asked?.follow(before);
       draw();
     };
     const change = (): void => draw();
+    const answered = (): void => asked?.answer(String(model.get('message') ?? ''));
     rebuild();
     model.on('change:trace', rebuild);
     model.on('change:place', change);
+    model.on('change:n_answers', answered);
     const still = onTheme(change);
     return () => {
       still();
       model.off('change:trace', rebuild);
       model.off('change:place', change);
+      model.off('change:n_answers', answered);
       node?.remove();
     };
   };

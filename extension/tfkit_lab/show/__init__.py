@@ -18,9 +18,9 @@ from tfkit_lab.show.lens import logit_lens
 from tfkit_lab.show.matrices import case, flow, masks, matrices, positions
 from tfkit_lab.show.retrieval import retrieval
 from tfkit_lab.show.training import training
-from tfkit_lab.show.walk import walk
+from tfkit_lab.show.walk import walk, walk_over
 
 __all__ = [
     "ablation", "anatomy", "attention", "case", "contributions", "corruption", "flow", "heads", "logit_lens", "masks",
-    "matrices", "patching", "positions", "retrieval", "training", "two_streams", "walk",
+    "matrices", "patching", "positions", "retrieval", "training", "two_streams", "walk", "walk_over",
 ]  # fmt: skip

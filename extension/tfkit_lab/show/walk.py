@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import traitlets
 from torch import Tensor
 
 from tfkit.decode.attention_maps import compress
@@ -56,6 +57,15 @@ def walk(
         raise ValueError(f"{name} ran no operation on tensors: there is nothing to show")
     head = {"schema": "tfkit.trace/1", "kind": "walk", "title": title or "Walk through one step"}
     return Walk({**head, **_packed([*stages, *ends], tokens, keys, budget), "candidates": candidates})
+
+
+def walk_over(walk_through: Callable[[str], Walk], text: str) -> Walk:
+    """The walk over a text, with a field in which another can be typed while the kernel runs. walk_through: text -> its
+    walk, as `show.walk` returns it; what it raises is shown beside the field. Raises what it raises for `text`."""
+    shown = walk_through(text)
+    shown.walk_through, shown.requests = walk_through, ["sentence"]
+    shown.on_msg(shown._on_request)
+    return shown
 
 
 def _require_one_sentence(values: Sequence[Any]) -> None:
@@ -288,9 +298,34 @@ class _Packer:
 
 
 class Walk(Picture):
-    """One step, from the text to the drawn token."""
+    """One step, from the text to the drawn token. One of `walk_over` can be asked for another text."""
 
     _esm = script = STATIC / "walk.js"
+    requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    message = traitlets.Unicode().tag(sync=True)
+    n_answers = traitlets.Int(0).tag(sync=True)  # counts them: an answer may change neither the trace nor the message
+    walk_through: Callable[[str], Walk] | None = None
+
+    def _on_request(self, _widget: Any, request: dict[str, Any], _buffers: Any) -> None:
+        try:
+            self.message = ""
+            self.answer(request)
+        except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
+            self.message = f"{type(error).__name__}: {error}"
+        finally:
+            self.n_answers += 1
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Handle a request of the browser: {"do": "sentence", "text": …}. Raises ValueError for anything else, for an
+        empty text, or for a walk that was recorded once."""
+        if request.get("do") != "sentence":
+            raise ValueError(f"unknown request {request.get('do')!r}")
+        if self.walk_through is None:
+            raise ValueError("this walk was recorded: use show.walk_over to walk over another text")
+        text = str(request.get("text", "")).strip()
+        if not text:
+            raise ValueError("the text is empty: write some words")
+        self.trace = self.walk_through(text).trace
 
     def body(self) -> str:
         """Pictures of the matrices of the chosen stage's layer; the stages, with their code; the candidates."""
