@@ -28,7 +28,15 @@ it('reads rows, columns and parts of a matrix', () => {
 });
 
 it('takes no link that says nothing, or that is not to be understood', () => {
-  for (const href of [null, '#heading', '#show:', '#show:rows=x', '#show:part=corner', '#show:map=first', '#show:in=table']) {
+  for (const href of [
+    null,
+    '#heading',
+    '#show:',
+    '#show:rows=x',
+    '#show:part=corner',
+    '#show:map=first',
+    '#show:in=table'
+  ]) {
     expect(pointerOf(href), String(href)).toBeNull();
   }
 });

@@ -59,7 +59,12 @@ export function pointerOf(href: string | null): IPointer | null {
   const parts = asked.get('part')?.split(',') ?? [];
   const map = asked.get('map');
   const code = asked.get('code');
-  if (!rows || !cols || !parts.every((part): part is PartName => part in PARTS) || (map !== null && !/^\d+$/.test(map))) {
+  if (
+    !rows ||
+    !cols ||
+    !parts.every((part): part is PartName => part in PARTS) ||
+    (map !== null && !/^\d+$/.test(map))
+  ) {
     return null;
   }
   const something = rows.length + cols.length + parts.length > 0 || !!code || map !== null;
@@ -76,7 +81,11 @@ export function selects({ rows, cols, parts }: ISelection, at: [number, number],
   return within(rows, 0) && within(cols, 1) && (!parts.length || parts.some(part => PARTS[part](...at)));
 }
 
-function sideWords(ranges: readonly Range[], last: string, numbered: (text: string, many: boolean) => string): string[] {
+function sideWords(
+  ranges: readonly Range[],
+  last: string,
+  numbered: (text: string, many: boolean) => string
+): string[] {
   const numbers = ranges.filter(([from]) => from >= 0);
   const many = numbers.length > 1 || numbers.some(([from, to]) => from !== to);
   const text = numbers.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`)).join(', ');

@@ -2,15 +2,13 @@
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Cell, MarkdownCell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { lightIn, POINTING, pointerOf, preparePointers, unlightIn } from '../../widgets/pointing';
 import { lightCode } from './code';
 import { sectionOf } from './section';
 
-const MARKDOWN = 'text/markdown';
-
-const phraseAt = ({ target }: Event): HTMLElement | null => (target as Element).closest?.<HTMLElement>(POINTING) ?? null;
+const phraseAt = ({ target }: Event): HTMLElement | null =>
+  (target as Element).closest?.<HTMLElement>(POINTING) ?? null;
 
 /** Whether a heading that begins a section stands before or after a phrase in its cell. */
 function headingsAround(phrase: HTMLElement): { above: boolean; below: boolean } {
@@ -37,24 +35,22 @@ class Phrases {
     this._prepareTexts();
   }
 
-  /** Makes buttons of the phrases in texts as they are drawn, and in those that are drawn already. */
+  /** Makes buttons of the phrases in texts, whenever one is drawn: that is after its cell is ready, and again after it was edited. */
   private _prepareTexts(): void {
     const { content } = this._panel;
-    const known = content.rendermime.getFactory(MARKDOWN);
-    if (known) {
-      const createRenderer = (options: IRenderMime.IRendererOptions): IRenderMime.IRenderer => {
-        const renderer = known.createRenderer(options);
-        const draw = renderer.renderModel.bind(renderer);
-        renderer.renderModel = async model => {
-          await draw(model);
-          preparePointers(renderer.node);
-        };
-        return renderer;
-      };
-      content.rendermime.addFactory({ ...known, mimeTypes: known.mimeTypes, safe: known.safe, createRenderer });
-    }
-    const drawn = content.widgets.filter(cell => cell instanceof MarkdownCell);
-    drawn.forEach(cell => void cell.ready.then(() => preparePointers(cell.node)));
+    const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
+    const watch = (): void =>
+      content.widgets
+        .filter(cell => cell instanceof MarkdownCell)
+        .forEach(({ node }) => {
+          drawn.observe(node, { childList: true, subtree: true });
+          preparePointers(node);
+        });
+    void this._panel.context.ready.then(() => {
+      watch();
+      content.model?.cells.changed.connect(() => window.setTimeout(watch)); // when the new cells have their widgets
+    });
+    this._panel.disposed.connect(() => drawn.disconnect());
   }
 
   private _onClick(event: MouseEvent): void {
@@ -71,7 +67,7 @@ class Phrases {
       event.preventDefault();
       event.stopPropagation();
       phrase.click();
-    } else if (event.key === 'Escape' && this._pressed) {
+    } else if (event.key === 'Escape' && this._shown) {
       this._press(null);
     }
   }
