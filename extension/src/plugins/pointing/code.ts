@@ -9,7 +9,7 @@ const lit = StateField.define<string | null>({
   create: () => null,
   update: (text, { effects }) => {
     const set = effects.find(effect => effect.is(setLit));
-    return set ? (set.value as string | null) : text;
+    return set ? set.value : text;
   }
 });
 
