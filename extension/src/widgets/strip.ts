@@ -46,7 +46,7 @@ export class Strip {
     go: (step: number) => void,
     room = ROOM
   ) {
-    const width = Math.max(4, Math.min((18 * room) / ROOM, Math.floor(room / Math.max(1, _values.length))));
+    const width = Math.max(4, Math.min(room > ROOM ? 44 : 18, Math.floor(room / Math.max(1, _values.length))));
     this._width = width;
     this._svg = svg('svg', {
       width: width * _values.length,

@@ -61,7 +61,7 @@ td button{min-height:0;padding:0 6px;font-size:11px}
 text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink);font-size:11px}line{stroke:var(--tfk-line)}}
 .tfk-labelled{display:flex;gap:8px;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0;line-height:1.25;align-self:center}
 .tfk-ends{display:grid;align-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
-.tfk-two .tfk-row .tfk-note{max-width:none}.tfk-two .tfk-labelled{display:grid;grid-template:auto/auto 1fr;width:100%}.tfk-two .tfk-labelled .tfk-note{grid-column:1/-1}
+.tfk-two .tfk-row .tfk-note{max-width:none}.tfk-two .tfk-map>.tfk-note{width:0;min-width:100%}.tfk-two .tfk-labelled{display:grid;grid-template:auto/auto 1fr;width:100%}.tfk-two .tfk-labelled .tfk-note{grid-column:1/-1}
 @container(max-width:480px){.tfk-labelled{display:grid;grid-template:auto/auto 1fr;width:100%}.tfk-labelled .tfk-note{grid-column:1/-1}}
 .tfk-panes>*{container-type:inline-size}
 @container(min-width:820px){.tfk-pane{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 20px;align-items:start}.tfk-pane>*{grid-column:1/-1}

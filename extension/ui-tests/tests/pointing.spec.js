@@ -63,7 +63,7 @@ test('a phrase lights a row of a prediction, lines of code and squares of a figu
   await row.click();
   await expect(row).toHaveAttribute('aria-pressed', 'false');
   expect(page.url()).toBe(address); // it leads nowhere
-  await accessible(page, '.jp-RenderedMarkdown:has([href^="#show:"])');
+  await accessible(page, '.jp-RenderedMarkdown:has([href="#show:rows=2"])');
 
   const taken = phrase('is taken for [Q,K]');
   await taken.scrollIntoViewIfNeeded();

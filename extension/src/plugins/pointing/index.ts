@@ -79,7 +79,10 @@ class Phrases {
     phrase?.setAttribute('aria-pressed', 'true');
     this._show(phrase);
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    this._lit[0]?.scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+    if (this._lit.length) {
+      phrase?.removeAttribute('data-note'); // it is in sight in a moment
+      this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+    }
   }
 
   private _show(phrase: HTMLElement | null): void {
