@@ -55,6 +55,25 @@ describe('a walk', () => {
     );
   });
 
+  it('outlines the number under the pointer, and what it came from: a row of weights and a column of values', () => {
+    const stage = walkStops(TRACE).findIndex(stop => stop.name === 'mix');
+    model.set('place', { stage });
+    const from = (): string[][] =>
+      [...el.querySelectorAll('.tfk-walk-source')].map(source =>
+        [...source.querySelectorAll<HTMLElement>('.tfk-from')].map(({ dataset }) => `${dataset.row},${dataset.col}`)
+      );
+    cell(0, 2, 1).dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+    expect(cell(0, 2, 1).classList.contains('tfk-over')).toBe(true);
+    const [weights, values] = from();
+    expect(new Set(weights.map(place => place.split(',')[0]))).toEqual(new Set(['2']));
+    expect(new Set(values.map(place => place.split(',')[1]))).toEqual(new Set(['1']));
+    cell(0, 3, 0).dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+    expect(el.querySelectorAll('.tfk-over')).toHaveLength(1);
+    expect(from()[0][0]).toMatch(/^3,/);
+    el.querySelector('.tfk-walk-open')!.dispatchEvent(new PointerEvent('pointerleave'));
+    expect(el.querySelectorAll('.tfk-over')).toHaveLength(0); // the cursor's again
+  });
+
   it('tells how a number came about', () => {
     const stage = walkStops(TRACE).findIndex(stop => stop.name === 'softmax');
     model.set('place', { stage, head: 1, row: 2, col: 0 });

@@ -7,7 +7,7 @@ import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { inflate } from './trace';
 import { matrixTable, setCursor, thumbnail } from './walkmatrix';
-import { INumbers, product, unpackNumbers, short, sources } from './walknumbers';
+import { INumbers, isOrigin, product, unpackNumbers, short, sources } from './walknumbers';
 import { describeStage } from './stageText';
 import { WALK_CSS } from './walkstyle';
 import { translated } from './words';
@@ -68,6 +68,7 @@ class View {
     root.append(h('style', {}, WALK_CSS), this._bar, this._row, this._open);
     this._row.addEventListener('keydown', event => this._key(event));
     this._open.addEventListener('pointerover', event => this._point(event));
+    this._open.addEventListener('pointerleave', () => this._stops[this._at].stage && this._numbers && this._describe());
     inflate(trace.data)
       .then(bytes => {
         this._numbers = unpackNumbers(bytes, trace);
@@ -450,6 +451,32 @@ class View {
       col: place.at('col', END)
     };
     this._description.textContent = product(trace, this._numbers!, stage, at.matrix, this._head, at.row, at.col);
+    this._outline(stage, at, over !== undefined);
+  }
+
+  /** Outlines the square under the pointer, and what the described square is computed from. */
+  private _outline(stage: IStage, at: { matrix: number; row: number; col: number }, isOver: boolean): void {
+    const { rows, cols } = stage.matrices[at.matrix];
+    const { axes } = this._canvas.trace;
+    const place: [number, number] = [
+      Math.min(at.row, axes[rows].at.length - 1),
+      Math.min(at.col, axes[cols].at.length - 1)
+    ];
+    const squares = (table: Element | null | undefined): HTMLElement[] =>
+      Array.from(table?.querySelectorAll<HTMLElement>('td[data-row]') ?? []);
+    const square = (cell: HTMLElement): [number, number] => [Number(cell.dataset.row), Number(cell.dataset.col)];
+    this._open
+      .querySelectorAll('.tfk-walk-source')
+      .forEach((source, n) =>
+        squares(source).forEach(cell =>
+          cell.classList.toggle('tfk-from', at.matrix === 0 && isOrigin(stage.name, n, place, square(cell)))
+        )
+      );
+    this._open.querySelector('.tfk-over')?.classList.remove('tfk-over');
+    const over = squares(this._open.querySelector(`[data-matrix="${at.matrix}"]`)).find(
+      cell => square(cell).join() === place.join()
+    );
+    over?.classList.toggle('tfk-over', isOver);
   }
 
   private _point(event: Event): void {

@@ -103,6 +103,19 @@ export function sources(trace: IWalk, stage: IStage): [IStage, number[]][] {
   return known[stage.name] ?? [];
 }
 
+/** Which squares of the n-th source of a stage a square is computed from, as far as that is known. */
+export function isOrigin(stage: string, n: number, at: [number, number], square: [number, number]): boolean {
+  const [row, col] = at;
+  const [r, c] = square;
+  const known: Record<string, boolean> = {
+    scores: n === 0 ? r === row : r === col, // a row of Q, and one of K
+    mask: r === row && c === col,
+    softmax: r === row,
+    mix: n === 0 ? r === row : c === col // a row of weights, and a column of V
+  };
+  return known[stage] ?? false;
+}
+
 const TERMS = 4;
 
 function derivation(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row: number, col: number): string {

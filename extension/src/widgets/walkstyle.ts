@@ -42,6 +42,8 @@ font-family:var(--jp-code-font-family,monospace)}
 .tfk .tfk-walk-scroll td.tfk-hidden{background:repeating-linear-gradient(135deg,var(--tfk-void) 0 3px,var(--tfk-hatch) 3px 4px);color:var(--tfk-ink-soft)}
 .tfk .tfk-walk-scroll td.tfk-hidden:not(:empty){background:var(--tfk-void);outline:1px dashed var(--tfk-hatch);outline-offset:-2px}
 .tfk .tfk-walk-scroll td.tfk-cursor{outline:2px solid var(--hot)!important;outline-offset:0}
+.tfk .tfk-walk-scroll td.tfk-from{outline:2px solid var(--ink);outline-offset:-1px}
+.tfk .tfk-walk-scroll td.tfk-over:not(.tfk-cursor){outline:2px dashed var(--hot);outline-offset:0}
 .tfk .tfk-walk-scroll .tfk-walk-sum{color:var(--soft);white-space:nowrap}
 .tfk .tfk-walk-link{background:none;border:0;padding:0;min-height:0;text-decoration:underline;font-weight:600;color:var(--soft);cursor:pointer}
 .tfk .tfk-walk-source td[data-row]{cursor:default}
