@@ -99,7 +99,8 @@ class Phrases {
     if (phrase && pointer) {
       this._cells = this._section(phrase).filter(cell => !pointer.table || cell.node.contains(phrase));
       this._lit = this._cells.flatMap(cell => {
-        const lines = pointer.code && lightCode(cell, pointer.code) ? [cell.editorWidget?.node ?? cell.node] : [];
+        const hasLines = pointer.code && cell.model.type === 'code' && lightCode(cell, pointer.code) > 0;
+        const lines = hasLines ? [cell.editorWidget?.node ?? cell.node] : [];
         return [...lines, ...lightIn(cell.node, pointer)];
       });
       const note = this._note();
