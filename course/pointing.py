@@ -23,9 +23,7 @@ POINTER = re.compile(r"\]\((#show:[^)\s]*)\)")
 HEADING = re.compile(r"^##? ", re.MULTILINE)
 RANGES = re.compile(r"(-1|\d+(\.\.\d+)?)(,(-1|\d+(\.\.\d+)?))*")
 PARTS = {"past", "self", "future", "previous", "next"}
-DRAWN = re.compile(
-    r"\bshow\.\w+\(|\bpredict\.mask\(|### BEGIN SOLUTION"
-)  # figures, predictions, cards
+DRAWN = re.compile(r"\bshow\.\w+\(|\bpredict\.mask\(|### BEGIN SOLUTION")  # figures, predictions, cards
 
 
 def problems(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
