@@ -544,7 +544,7 @@ if translator is not None:
 # looks. After so short a training the mean is only roughly diagonal.*
 #
 # Here is the whole computation of the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which
-# the last stage chooses. Type a sentence of your own into the field.
+# the last stage chooses. Type an English sentence of your own into the field.
 
 # %% role="experiment"
 if translator is not None:

@@ -679,6 +679,8 @@ try:
         scores = clip(CAPTIONS, draw_things(THINGS, torch.Generator().manual_seed(7))).logits_per_image  # [64,64]
     right = scores.argmax(-1) == torch.arange(64)
     print(f"their own caption among all 64: {right[~UNSEEN].sum()} of 56 that were seen, {right[UNSEEN].sum()} of 8 that were not")
+    for n in (~right).nonzero().flatten().tolist():
+        print(f"  {' '.join(THINGS[n]):20} taken for {' '.join(THINGS[scores[n].argmax()])}")
     fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.4))
     map_of(axes[0], scores.softmax(-1), "all 64 pictures by all 64 captions")
     map_of(axes[1], scores[UNSEEN][:, UNSEEN].softmax(-1), "those that were not seen, among themselves")
@@ -691,7 +693,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two maps of pictures by captions, dark where the model finds a pair. On the left, of all 64, most of what is dark lies on the diagonal. On the right are the eight that it has never seen: dark on the diagonal too, with some cells beside it.*
 #
-# None of these eight captions was ever a right answer in training, nor a wrong one. Where the model errs, look at which word of the caption is wrong: not all three are equally hard to see in 16 patches. CLIP itself learned from 400 million pairs, with 32,768 of them in a batch; `tfkit read clip` shows it on one page.
+# None of these eight captions was ever a right answer in training, nor a wrong one. Where the model errs, look in the list at which word of the caption is wrong: not all three are equally hard to see in 16 patches. CLIP itself learned from 400 million pairs, with 32,768 of them in a batch; `tfkit read clip` shows it on one page.
 #
 # ## From your code to real models
 #
@@ -804,6 +806,7 @@ def test_one_of_all_answers_is_given(answer):
 #
 # - Kiela et al. 2019, [Supervised Multimodal Bitransformers](https://arxiv.org/abs/1909.02950): pictures as tokens, in four pages of method.
 # - Karpukhin et al. 2020, [Dense Passage Retrieval](https://arxiv.org/abs/2004.04906): section 3.2 is the loss, section 5 what mattered.
+# - Radford et al. 2021, [Learning Transferable Visual Models From Natural Language Supervision](https://arxiv.org/abs/2103.00020): CLIP; section 2.3, and figure 3, the loss in a few lines.
 # - Lewis et al. 2020, [Retrieval-Augmented Generation](https://arxiv.org/abs/2005.11401): section 2.1 has both marginals, 2.5 how to decode with each.
 # - Guu et al. 2020, [REALM](https://arxiv.org/abs/2002.08909): its appendix A derives the gradient of section 4.
 # - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): all documents in one decoder, in place of the sum.
