@@ -26,7 +26,7 @@ export function builtIn(unit: string, trans: TranslationBundle): string {
       'You built decoders with a memory beyond their window, and with another order than left to right.'
     ),
     '10-seq2seq-objectives': trans.__(
-      'You built three ways to damage a text so that a model learns to mend it, a loss over several words ahead, and the prefix mask.'
+      'You built the ways in which T5, BART and Pegasus damage a text so that a model learns to mend it, a loss over several words ahead, and the prefix mask.'
     ),
     '11-long-and-efficient': trans.__(
       'You built what makes long texts affordable: sparse and hashed attention, pooling, and layers that store less.'
