@@ -7,7 +7,7 @@ from torch import nn
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Draw, questions
 from autograder.checks.properties import _probes
-from autograder.checks.properties._probes import ReloadedReference, reloaded, spread
+from autograder.checks.properties._probes import ReloadedReference, reference_to_reload, spread
 from autograder.checks.reference import reference_of
 from autograder.exercises import registry
 
@@ -72,6 +72,6 @@ def test_roundings_move_the_reference_as_far_as_with_new_objects(id, monkeypatch
         probe for _, pairs in asked for probe, _ in pairs if isinstance(probe.tolerance.spread, _probes.LazySpread)
     ]
     kept = [probe.tolerance.spread._measure() for probe in probes[::4]]
-    assert type(reloaded(reference_of(exercise))) is ReloadedReference
-    monkeypatch.setattr(_probes, "reloaded", lambda reference: reference)
+    assert type(reference_to_reload(reference_of(exercise))) is ReloadedReference
+    monkeypatch.setattr(_probes, "reference_to_reload", lambda reference: reference)
     assert kept == [probe.tolerance.spread._measure() for probe in probes[::4]]
