@@ -64,6 +64,12 @@ test('an exercise is passed by the keyboard alone: home, prediction, two answers
   await page.keyboard.press('ArrowDown'); // the cell of the exercise
   await page.keyboard.press('Enter');
   const cell = page.locator('.jp-CodeCell.jp-mod-active');
+  await expect(cell.locator('.jp-cell-toolbar')).toBeAttached();
+  const hasToolbar = await cell.evaluate(node => {
+    node.classList.add('jp-toolbar-overlap'); // as JupyterLab does where the first line reaches under the toolbar
+    return getComputedStyle(node.querySelector('.jp-cell-toolbar')).display !== 'none';
+  });
+  expect(hasToolbar, 'one Check button is enough').toBe(false);
   await check(page, cell, WRONG);
   const card = cell.locator('.tfkit-Verdict');
   await expect(card).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
