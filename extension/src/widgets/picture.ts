@@ -44,6 +44,7 @@ export function picture<T extends ITitled>(
     let asked: ISentence | null = null;
     const rebuild = (): void => {
       const before = asked;
+      const hadFocus = !!before?.node.contains(document.activeElement); // which it loses when it is removed
       node?.remove();
       const trace = model.get('trace') as T;
       const wrong = schemaProblem(validate, trace) ?? check?.(trace);
@@ -61,7 +62,7 @@ export function picture<T extends ITitled>(
         node.querySelector('h3')!.after(...(asked ? [asked.node] : []));
       }
       el.append(node);
-      asked?.follow(before);
+      asked?.follow(before, hadFocus);
       draw();
     };
     const change = (): void => draw();

@@ -18,6 +18,7 @@ beforeEach(() => document.body.replaceChildren());
 
 it('sends what is typed, and keeps it and the focus when the walk over it is drawn', async () => {
   const { model, sent } = walk(['sentence']);
+  field().focus();
   field().value = 'the dog sleeps';
   field().form!.requestSubmit();
   field().form!.requestSubmit(); // one at a time
@@ -30,6 +31,19 @@ it('sends what is typed, and keeps it and the focus when the walk over it is dra
   await vi.waitFor(() => expect(document.activeElement).toBe(field()));
   model.set('n_answers', 1);
   expect(document.querySelectorAll('.tfk[aria-busy]')).toHaveLength(0);
+});
+
+it('leaves the focus where the reader has taken it while the kernel computed', async () => {
+  const other = document.body.appendChild(document.createElement('input'));
+  const { model } = walk(['sentence']);
+  field().focus();
+  field().value = 'the dog sleeps';
+  field().form!.requestSubmit();
+  other.focus();
+  model.set('trace', { ...trace, title: 'the dog sleeps' });
+  await new Promise(resolve => setTimeout(resolve));
+  expect(field().value).toBe('the dog sleeps');
+  expect(document.activeElement).toBe(other);
 });
 
 it('says why the kernel could not, and lets one ask again', () => {

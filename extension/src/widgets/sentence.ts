@@ -11,8 +11,8 @@ export interface ISentence {
   readonly waits: boolean;
   /** The kernel has answered: a message if it could not, or an empty one. */
   answer(message: string): void;
-  /** Takes the place of the field of the view before: what is typed, and the focus. */
-  follow(before: ISentence | null): void;
+  /** Takes the place of the field of the view before: what is typed, and the focus if that one had it. */
+  follow(before: ISentence | null, hadFocus: boolean): void;
 }
 
 /** The field, if the kernel takes such requests; `root` is marked as busy until it answers. */
@@ -54,10 +54,12 @@ export function sentenceForm(model: IModel, root: HTMLElement): ISentence | null
       root.removeAttribute('aria-busy');
       note.textContent = message;
     },
-    follow: before => {
+    follow: (before, hadFocus) => {
       if (before?.waits) {
         input.value = before.text;
-        input.focus();
+        if (hadFocus) {
+          input.focus();
+        }
       }
     }
   };
