@@ -1,0 +1,137 @@
+/** The phrases of one notebook that point: what they light, and when. */
+import type { Cell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { lightIn, POINTING, pointerOf, preparePointers, unlightIn } from '../../widgets/pointing';
+import { lightCode } from './code';
+import { sectionOf } from './section';
+
+const phraseAt = ({ target }: Event): HTMLElement | null =>
+  (target as Element).closest?.<HTMLElement>(POINTING) ?? null;
+
+/** Whether a heading that begins a section stands before or after a phrase in its cell. */
+function headingsAround(phrase: HTMLElement): { above: boolean; below: boolean } {
+  const text = phrase.closest('.jp-RenderedMarkdown');
+  const headings = Array.from(text?.querySelectorAll('h1, h2') ?? []);
+  const stands = (where: number): boolean => headings.some(one => phrase.compareDocumentPosition(one) & where);
+  return { above: stands(Node.DOCUMENT_POSITION_PRECEDING), below: stands(Node.DOCUMENT_POSITION_FOLLOWING) };
+}
+
+/** One phrase is shown at a time: the one under the pointer or with the focus, else the pressed one. */
+export class Phrases {
+  constructor(
+    private readonly _panel: NotebookPanel,
+    private readonly _trans: TranslationBundle
+  ) {
+    const { node } = _panel.content;
+    const over = (event: Event): void => this._show(phraseAt(event) ?? this._pressed);
+    node.addEventListener('pointerover', over);
+    node.addEventListener('focusin', over);
+    node.addEventListener('pointerleave', () => this._show(this._pressed));
+    node.addEventListener('focusout', () => this._show(this._pressed));
+    node.addEventListener('click', event => this._onClick(event));
+    node.addEventListener('keydown', event => this._onKey(event), true); // before the notebook takes the space bar to scroll
+    this._prepareTexts();
+  }
+
+  /** Makes buttons of the phrases in texts, whenever one is drawn: that is after its cell is ready, and again after it was edited. */
+  private _prepareTexts(): void {
+    const { content } = this._panel;
+    const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
+    const watch = (): void =>
+      content.widgets
+        .filter(({ model }) => model.type === 'markdown')
+        .forEach(({ node }) => {
+          drawn.observe(node, { childList: true, subtree: true });
+          preparePointers(node);
+        });
+    void this._panel.context.ready.then(() => {
+      watch();
+      content.model?.cells.changed.connect(() => window.setTimeout(watch)); // when the new cells have their widgets
+    });
+    this._panel.disposed.connect(() => drawn.disconnect());
+  }
+
+  private _onClick(event: MouseEvent): void {
+    const phrase = phraseAt(event);
+    if (phrase && pointerOf(phrase.getAttribute('href'))) {
+      event.preventDefault(); // it leads nowhere
+      this._press(phrase === this._pressed ? null : phrase);
+    }
+  }
+
+  private _onKey(event: KeyboardEvent): void {
+    const phrase = phraseAt(event);
+    if (phrase && event.key === ' ') {
+      event.preventDefault();
+      event.stopPropagation();
+      phrase.click();
+    } else if (event.key === 'Escape' && this._shown) {
+      this._press(null);
+    }
+  }
+
+  /** Keeps what a phrase shows, and brings it into sight; null lets it go. */
+  private _press(phrase: HTMLElement | null): void {
+    this._pressed?.setAttribute('aria-pressed', 'false');
+    this._pressed = phrase;
+    phrase?.setAttribute('aria-pressed', 'true');
+    this._show(phrase);
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (this._lit.length) {
+      phrase?.removeAttribute('data-note'); // it is in sight in a moment
+      this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+    }
+  }
+
+  private _show(phrase: HTMLElement | null): void {
+    if (phrase === this._shown) {
+      return;
+    }
+    this._shown?.removeAttribute('data-note');
+    this._cells.forEach(cell => {
+      unlightIn(cell.node);
+      lightCode(cell, null);
+    });
+    [this._cells, this._lit, this._shown] = [[], [], phrase];
+    const pointer = pointerOf(phrase?.getAttribute('href') ?? null);
+    if (phrase && pointer) {
+      this._cells = this._section(phrase).filter(cell => !pointer.table || cell.node.contains(phrase));
+      this._lit = this._cells.flatMap(cell => {
+        const hasLines = pointer.code && cell.model.type === 'code' && lightCode(cell, pointer.code) > 0;
+        const lines = hasLines ? [cell.editorWidget?.node ?? cell.node] : [];
+        return [...lines, ...lightIn(cell.node, pointer)];
+      });
+      const note = this._note();
+      if (note) {
+        phrase.dataset.note = note;
+      }
+    }
+  }
+
+  private _section(phrase: HTMLElement): Cell[] {
+    const cells = this._panel.content.widgets;
+    const index = cells.findIndex(({ node }) => node.contains(phrase));
+    const read = cells.map(({ model }) => ({ type: model.type, source: model.sharedModel.getSource() }));
+    const [first, last] = sectionOf(read, index, headingsAround(phrase));
+    return index < 0 ? [] : cells.slice(first, last + 1);
+  }
+
+  /** What the phrase says beside itself: where to look, if what it lights is out of sight. */
+  private _note(): string {
+    const seen = this._panel.content.outerNode.getBoundingClientRect();
+    const places = this._lit.map(one => one.getBoundingClientRect()).filter(({ height }) => height > 0);
+    if (!places.length) {
+      return this._trans.__('nothing drawn yet');
+    }
+    if (places.some(({ top, bottom }) => top < seen.bottom && bottom > seen.top)) {
+      return '';
+    }
+    return places[0].top >= seen.bottom ? '↓' : '↑';
+  }
+
+  private _shown: HTMLElement | null = null;
+  private _pressed: HTMLElement | null = null;
+  private _cells: Cell[] = [];
+  private _lit: Element[] = [];
+}
