@@ -98,3 +98,11 @@ it('makes buttons of links that point, and of no others', () => {
   );
   expect([second, third].map(link => link.hasAttribute('role'))).toEqual([false, false]);
 });
+
+it('lets a phrase stay pressed when its text is looked through again', () => {
+  const root = put('<a href="#show:rows=1">row 1</a> <a href="#show:rows=2">row 2</a>');
+  preparePointers(root);
+  root.querySelector('a')!.setAttribute('aria-pressed', 'true');
+  preparePointers(root);
+  expect(Array.from(root.querySelectorAll('a'), link => link.getAttribute('aria-pressed'))).toEqual(['true', 'false']);
+});

@@ -181,7 +181,7 @@ export function preparePointers(root: ParentNode): void {
       link.classList.add('tfkit-Points');
       link.removeAttribute('target');
       link.setAttribute('role', 'button');
-      link.setAttribute('aria-pressed', 'false');
+      link.setAttribute('aria-pressed', link.getAttribute('aria-pressed') ?? 'false'); // one is looked through again whenever its cell changes
       link.setAttribute('aria-description', translated('Lights up %1', pointerWords(pointer)));
     }
   });
