@@ -56,7 +56,12 @@ it('lights predictions and cards with their names, and puts them out', () => {
   unlightIn(root);
   expect(root.querySelectorAll('[class*=tfkit-mod]')).toHaveLength(0);
   expect(lightIn(put(MATRIX), point('cols=1'))).toHaveLength(1);
-  expect(lit()).toEqual(['b', 'd']);
+  expect(lit()).toEqual(['1', 'b', 'd']); // a column has its name in the head
+  put(MATRIX.replace('</thead><tbody>', '').replace('<thead>', '<tbody>')); // as a card has it
+  expect(lightIn(document.body, point('cols=0'))).toHaveLength(1);
+  expect(lit()).toEqual(['0', 'a', 'c']);
+  expect(lightIn(put(MATRIX), point('part=self'))).toHaveLength(1);
+  expect(lit()).toEqual(['a', 'd']);
 });
 
 it('does not give away an open prediction, which asks for a part of a matrix', () => {
@@ -86,7 +91,7 @@ it('tells the maps of figures what to light: the one that is meant, or all', () 
 it('lights the table of a text, whose first column has the names, and no other', () => {
   const table = `<table><thead><tr><th>position</th><th>0</th><th>1</th></tr></thead><tbody><tr><td>reads</td><td>le</td><td>chat</td></tr></tbody></table>`;
   expect(lightIn(put(table + MATRIX), point('in=table&cols=1'))).toHaveLength(1);
-  expect(lit()).toEqual(['chat']);
+  expect(lit()).toEqual(['1', 'chat']);
 });
 
 it('makes buttons of links that point, and of no others', () => {

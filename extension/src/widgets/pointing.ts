@@ -135,7 +135,10 @@ function lightTable(table: HTMLTableElement, selection: ISelection, isText: bool
     const found = squares.filter((_, c) => selects(selection, [r, c], size));
     return found.length === squares.length && selection.rows.length ? [name, ...found] : found;
   });
-  lit.forEach(cell => cell.classList.add(LIT));
+  const byName = lit.length > 0 && selection.cols.length > 0 && !selection.parts.length;
+  const heads = byName ? Array.from(table.rows[0].cells).slice(1) : []; // cards have it in the body
+  const named = heads.filter(({ tagName }, c) => tagName === 'TH' && selects({ ...selection, rows: [] }, [0, c], size));
+  [...named, ...lit].forEach(cell => cell.classList.add(LIT));
   table.classList.toggle(SPOT, lit.length > 0);
   return lit.length > 0;
 }
