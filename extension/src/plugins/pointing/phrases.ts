@@ -36,20 +36,27 @@ export class Phrases {
 
   /** Makes buttons of the phrases in texts, whenever one is drawn: that is after its cell is ready, and again after it was edited. */
   private _prepareTexts(): void {
-    const { content } = this._panel;
+    const { content, context, disposed } = this._panel;
     const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
-    const watch = (): void =>
+    const watch = (): void => {
+      if (content.isDisposed) {
+        return;
+      }
       content.widgets
         .filter(({ model }) => model.type === 'markdown')
         .forEach(({ node }) => {
           drawn.observe(node, { childList: true, subtree: true });
           preparePointers(node);
         });
-    void this._panel.context.ready.then(() => {
+    };
+    const later = (): void => void window.setTimeout(watch); // when the new cells have their widgets
+    void context.ready.then(() => {
       watch();
-      content.model?.cells.changed.connect(() => window.setTimeout(watch)); // when the new cells have their widgets
+      const cells = content.isDisposed ? undefined : content.model?.cells;
+      cells?.changed.connect(later);
+      disposed.connect(() => cells?.changed.disconnect(later)); // other windows of the notebook have the same cells
     });
-    this._panel.disposed.connect(() => drawn.disconnect());
+    disposed.connect(() => drawn.disconnect());
   }
 
   private _onClick(event: MouseEvent): void {
