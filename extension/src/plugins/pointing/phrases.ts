@@ -17,18 +17,17 @@ function headingsAround(phrase: HTMLElement): { above: boolean; below: boolean }
   return { above: stands(Node.DOCUMENT_POSITION_PRECEDING), below: stands(Node.DOCUMENT_POSITION_FOLLOWING) };
 }
 
-/** One phrase is shown at a time: the one under the pointer or with the focus, else the pressed one. */
+/** One phrase is shown at a time: the one under the pointer, else the one with the focus, else the pressed one. */
 export class Phrases {
   constructor(
     private readonly _panel: NotebookPanel,
     private readonly _trans: TranslationBundle
   ) {
     const { node } = _panel.content;
-    const over = (event: Event): void => this._show(phraseAt(event) ?? this._pressed);
-    node.addEventListener('pointerover', over);
-    node.addEventListener('focusin', over);
-    node.addEventListener('pointerleave', () => this._show(this._pressed));
-    node.addEventListener('focusout', () => this._show(this._pressed));
+    node.addEventListener('pointerover', event => this._show(phraseAt(event) ?? this._kept));
+    node.addEventListener('pointerleave', () => this._show(this._kept));
+    node.addEventListener('focusin', event => this._focus(phraseAt(event)));
+    node.addEventListener('focusout', () => this._focus(null));
     node.addEventListener('click', event => this._onClick(event));
     node.addEventListener('keydown', event => this._onKey(event), true); // before the notebook takes the space bar to scroll
     this._prepareTexts();
@@ -39,6 +38,7 @@ export class Phrases {
     const { content, context, disposed } = this._panel;
     const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
     const watch = (): void => {
+    node.addEventListener('dblclick', event => phraseAt(event) && event.stopPropagation(), true); // else the notebook opens the source
       if (content.isDisposed) {
         return;
       }
@@ -88,10 +88,21 @@ export class Phrases {
     if (this._lit.length) {
       phrase?.removeAttribute('data-note'); // it is in sight in a moment
       this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
+  private _focus(phrase: HTMLElement | null): void {
+    this._focused = phrase;
+    this._show(this._kept);
+  }
+
+  /** What is shown while the pointer is at no phrase. */
+  private get _kept(): HTMLElement | null {
+    return this._focused?.isConnected ? this._focused : this._pressed; // not every browser tells when what has the focus is removed
+  }
+
     }
   }
 
   private _show(phrase: HTMLElement | null): void {
+    this._focused = phrase && this._focused; // what is let go stays out though it has the focus
     if (phrase === this._shown) {
       return;
     }
@@ -142,3 +153,4 @@ export class Phrases {
   private _cells: Cell[] = [];
   private _lit: Element[] = [];
 }
+  private _focused: HTMLElement | null = null;
