@@ -5,7 +5,7 @@ After `#show:` stand, joined by `&`:
 
 - `rows=2`, `cols=0..3`, `rows=0,2`: numbers from 0, ranges with both ends, and -1 for the last;
 - `part=past,self`: of a square matrix `past`, `self`, `future`, `previous` or `next` columns of each row;
-- `map=1`: this map of the section's figures alone, from 0;
+- `map=1`: this map alone, from 0, of the section's nearest figure: the last above the phrase, else the first below;
 - `in=table`: the tables of the text's own cell, in which the first column has the names;
 - `code=tril`: the lines of the section's code with this text.
 """

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { LIGHT, lightIn, pointerOf, pointerWords, preparePointers, selects, unlightIn } from './pointing';
+import { LIGHT, lightIn, nearestMaps, pointerOf, pointerWords, preparePointers, selects, unlightIn } from './pointing';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -86,6 +86,19 @@ it('tells the maps of figures what to light: the one that is meant, or all', () 
     [0, null],
     [1, null]
   ]);
+});
+
+it('means by the number of a map the last figure above the phrase, else the first below', () => {
+  const cell = (name: string, html: string) => ({
+    name,
+    node: Object.assign(document.createElement('div'), { innerHTML: html })
+  });
+  const map = '<div class="tfk"><section class="tfk-map"></section></div>';
+  const cells = [cell('first', map), cell('second', map), cell('text', ''), cell('card', MATRIX), cell('last', map)];
+  const named = (index: number, from = 0): string[] => nearestMaps(cells.slice(from), index).map(({ name }) => name);
+  expect(named(2)).toEqual(['second']);
+  expect(named(0, 2)).toEqual(['last']);
+  expect(nearestMaps(cells.slice(2, 4), 0)).toEqual([]);
 });
 
 it('lights the table of a text, whose first column has the names, and no other', () => {

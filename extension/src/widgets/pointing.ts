@@ -32,7 +32,7 @@ export interface ISelection {
 }
 
 export interface IPointer extends ISelection {
-  /** The place of a map in its figure, from 0; null where all maps, predictions and cards are meant. */
+  /** The place of a map in the nearest figure, from 0; null where all maps, predictions and cards are meant. */
   readonly map: number | null;
   /** A text: the lines of code that have it. */
   readonly code: string | null;
@@ -166,6 +166,13 @@ export function lightIn(root: ParentNode, pointer: IPointer): Element[] {
   figures.forEach(one => one.dispatchEvent(new CustomEvent(LIGHT, { detail: { rows, cols, parts } })));
   const tables = map === null ? matrixTables(root, pointer) : [];
   return [...figures, ...tables.filter(one => lightTable(one, pointer, false))];
+}
+
+/** Of the cells of a section, the one whose figures a phrase in the cell at `index` means by a map's number: the last above it, else the first below. */
+export function nearestMaps<T extends { readonly node: Element }>(cells: readonly T[], index: number): T[] {
+  const drawn = (some: readonly T[]): T[] => some.filter(({ node }) => node.querySelector('.tfk .tfk-map'));
+  const [above, below] = [drawn(cells.slice(0, index)), drawn(cells.slice(index))];
+  return above.length ? above.slice(-1) : below.slice(0, 1);
 }
 
 /** Puts out what is lit below an element. */

@@ -2,7 +2,15 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { lightIn, POINTING, pointerOf, preparePointers, unlightIn } from '../../widgets/pointing';
+import {
+  IPointer,
+  lightIn,
+  nearestMaps,
+  POINTING,
+  pointerOf,
+  preparePointers,
+  unlightIn
+} from '../../widgets/pointing';
 import { lightCode } from './code';
 import { sectionOf } from './section';
 
@@ -29,6 +37,7 @@ export class Phrases {
     node.addEventListener('focusin', event => this._focus(phraseAt(event)));
     node.addEventListener('focusout', () => this._focus(null));
     node.addEventListener('click', event => this._onClick(event));
+    node.addEventListener('dblclick', event => phraseAt(event) && event.stopPropagation(), true); // else the notebook opens the source
     node.addEventListener('keydown', event => this._onKey(event), true); // before the notebook takes the space bar to scroll
     this._prepareTexts();
   }
@@ -38,7 +47,6 @@ export class Phrases {
     const { content, context, disposed } = this._panel;
     const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
     const watch = (): void => {
-    node.addEventListener('dblclick', event => phraseAt(event) && event.stopPropagation(), true); // else the notebook opens the source
       if (content.isDisposed) {
         return;
       }
@@ -78,16 +86,6 @@ export class Phrases {
     }
   }
 
-  /** Keeps what a phrase shows, and brings it into sight; null lets it go. */
-  private _press(phrase: HTMLElement | null): void {
-    this._pressed?.setAttribute('aria-pressed', 'false');
-    this._pressed = phrase;
-    phrase?.setAttribute('aria-pressed', 'true');
-    this._show(phrase);
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    if (this._lit.length) {
-      phrase?.removeAttribute('data-note'); // it is in sight in a moment
-      this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
   private _focus(phrase: HTMLElement | null): void {
     this._focused = phrase;
     this._show(this._kept);
@@ -98,13 +96,23 @@ export class Phrases {
     return this._focused?.isConnected ? this._focused : this._pressed; // not every browser tells when what has the focus is removed
   }
 
+  /** Keeps what a phrase shows, and brings it into sight; null lets it go. */
+  private _press(phrase: HTMLElement | null): void {
+    this._pressed?.setAttribute('aria-pressed', 'false');
+    this._pressed = phrase;
+    this._focused = phrase && this._focused; // what is let go stays out though it has the focus
+    phrase?.setAttribute('aria-pressed', 'true');
+    this._show(phrase);
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (this._lit.length) {
+      phrase?.removeAttribute('data-note'); // it is in sight in a moment
+      this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
     }
   }
 
   private _show(phrase: HTMLElement | null): void {
-    this._focused = phrase && this._focused; // what is let go stays out though it has the focus
-    if (phrase === this._shown) {
-      return;
+    if (phrase === this._shown && (!phrase || this._lit.some(one => one.isConnected))) {
+      return; // a figure that is drawn later, or again, is still to be lit
     }
     this._shown?.removeAttribute('data-note');
     this._cells.forEach(cell => {
@@ -114,17 +122,24 @@ export class Phrases {
     [this._cells, this._lit, this._shown] = [[], [], phrase];
     const pointer = pointerOf(phrase?.getAttribute('href') ?? null);
     if (phrase && pointer) {
-      this._cells = this._section(phrase).filter(cell => !pointer.table || cell.node.contains(phrase));
-      this._lit = this._cells.flatMap(cell => {
-        const hasLines = pointer.code && cell.model.type === 'code' && lightCode(cell, pointer.code) > 0;
-        const lines = hasLines ? [cell.editorWidget?.node ?? cell.node] : [];
-        return [...lines, ...lightIn(cell.node, pointer)];
-      });
+      this._light(phrase, pointer);
       const note = this._note();
       if (note) {
         phrase.dataset.note = note;
       }
     }
+  }
+
+  private _light(phrase: HTMLElement, pointer: IPointer): void {
+    const section = this._section(phrase);
+    const at = section.findIndex(({ node }) => node.contains(phrase));
+    const drawn = pointer.map === null ? section : nearestMaps(section, at);
+    this._cells = section.filter(cell => !pointer.table || cell.node.contains(phrase));
+    this._lit = this._cells.flatMap(cell => {
+      const hasLines = pointer.code && cell.model.type === 'code' && lightCode(cell, pointer.code) > 0;
+      const lines = hasLines ? [cell.editorWidget?.node ?? cell.node] : [];
+      return [...lines, ...(drawn.includes(cell) ? lightIn(cell.node, pointer) : [])];
+    });
   }
 
   private _section(phrase: HTMLElement): Cell[] {
@@ -149,8 +164,8 @@ export class Phrases {
   }
 
   private _shown: HTMLElement | null = null;
+  private _focused: HTMLElement | null = null;
   private _pressed: HTMLElement | null = null;
   private _cells: Cell[] = [];
   private _lit: Element[] = [];
 }
-  private _focused: HTMLElement | null = null;
