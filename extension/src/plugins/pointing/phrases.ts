@@ -2,6 +2,7 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { h } from '../../widgets/dom';
 import {
   IPointer,
   lightIn,
@@ -39,6 +40,7 @@ export class Phrases {
     node.addEventListener('click', event => this._onClick(event));
     node.addEventListener('dblclick', event => phraseAt(event) && event.stopPropagation(), true); // else the notebook opens the source
     node.addEventListener('keydown', event => this._onKey(event), true); // before the notebook takes the space bar to scroll
+    _panel.node.append(this._said);
     this._prepareTexts();
   }
 
@@ -108,6 +110,7 @@ export class Phrases {
       phrase?.removeAttribute('data-note'); // it is in sight in a moment
       this._lit[0].scrollIntoView({ block: 'nearest', behavior: still ? 'auto' : 'smooth' });
     }
+    this._said.textContent = phrase?.dataset.note ?? '';
   }
 
   private _show(phrase: HTMLElement | null): void {
@@ -123,7 +126,7 @@ export class Phrases {
     const pointer = pointerOf(phrase?.getAttribute('href') ?? null);
     if (phrase && pointer) {
       this._light(phrase, pointer);
-      const note = this._note();
+      const note = this._note(pointer);
       if (note) {
         phrase.dataset.note = note;
       }
@@ -151,11 +154,11 @@ export class Phrases {
   }
 
   /** What the phrase says beside itself: where to look, if what it lights is out of sight. */
-  private _note(): string {
+  private _note({ code }: IPointer): string {
     const seen = this._panel.content.outerNode.getBoundingClientRect();
     const places = this._lit.map(one => one.getBoundingClientRect()).filter(({ height }) => height > 0);
     if (!places.length) {
-      return this._trans.__('nothing drawn yet');
+      return code ? this._trans.__('no such line to be seen yet') : this._trans.__('nothing drawn yet');
     }
     if (places.some(({ top, bottom }) => top < seen.bottom && bottom > seen.top)) {
       return '';
@@ -163,6 +166,7 @@ export class Phrases {
     return places[0].top >= seen.bottom ? '↓' : '↑';
   }
 
+  private readonly _said = h('span', { className: 'tfkit-Hidden', role: 'status' });
   private _shown: HTMLElement | null = null;
   private _focused: HTMLElement | null = null;
   private _pressed: HTMLElement | null = null;
