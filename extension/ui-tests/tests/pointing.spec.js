@@ -49,11 +49,12 @@ test('a phrase lights a row of a prediction, lines of code and squares of a figu
   await expect(lit).toHaveCount(5);
   await page.keyboard.press('Tab');
   await expect(phrase('column 2')).toBeFocused();
-  await expect(lit).toHaveCount(4);
+  await expect(lit).toHaveCount(5); // its name in the head, too
   await page.keyboard.press('Enter');
   await expect(phrase('column 2')).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('Tab'); // what is pressed stays lit
-  await expect(lit).toHaveCount(4);
+  await expect(lit).toHaveCount(5);
+  await accessible(page, '.jp-Cell:has([href="#show:rows=2"])', '.jp-Cell:has(.tfkit-mod-spot)'); // also what is paler then
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Escape');
   await expect(phrase('column 2')).toHaveAttribute('aria-pressed', 'false');
@@ -77,6 +78,8 @@ test('a phrase lights a row of a prediction, lines of code and squares of a figu
   await columns.scrollIntoViewIfNeeded();
   await columns.hover();
   await expect(columns).toHaveAttribute('data-note', 'nothing drawn yet');
+  await columns.dblclick(); // pressed, and let go again: its text stays as it is drawn
+  await expect(columns).toHaveAttribute('aria-pressed', 'false');
   await runUpTo(page, FIGURE);
   const maps = page.locator('.tfk-map');
   await expect(maps).toHaveCount(4, { timeout: 90000 });
