@@ -66,7 +66,7 @@ export function picture<T extends ITitled>(
       draw();
     };
     const change = (): void => draw();
-    const answered = (): void => asked?.answer(String(model.get('message') ?? ''));
+    const answered = (): void => asked?.answer((model.get('message') ?? '') as string);
     rebuild();
     model.on('change:trace', rebuild);
     model.on('change:place', change);
