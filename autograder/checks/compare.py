@@ -185,7 +185,8 @@ def _any_differ(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> bool:
     if math.isnan(most):  # NaN somewhere, or two infinities
         return bool(_wrong(expected, actual, tolerance)[0].any())
     least = tolerance.least(expected)
-    return bool(most > least and most > least + _room(expected, tolerance))
+    # a bound that is NaN allows nothing
+    return not most <= least and not most <= least + _room(expected, tolerance)
 
 
 def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:

@@ -88,6 +88,7 @@ PAIRS = [(one, two) for one in ANSWERS for two in ANSWERS]
 TOLERANCES = [
     Tolerance(),
     Tolerance(64, scale=50.0),
+    Tolerance(scale=NAN),
     Tolerance(spread=LazySpread(lambda: 3e-6)),
     Tolerance().for_rounding(2.0),
     FORM,
