@@ -241,10 +241,11 @@ def _together(
 
 
 def _tell(replies: Sequence[Reply]) -> bool:
-    """Whether these answers can name a mistake: crashes alone can't, since much different code stops alike."""
+    """Whether these answers can name a mistake: right ones alone can't, since right code gives them, too, nor can
+    crashes alone, since much different code stops alike."""
     from autograder.checks.probe import is_crash
 
-    return not all(map(is_crash, replies))
+    return any(one.difference is not None for one in replies) and not all(map(is_crash, replies))
 
 
 def _agrees(path: Answer, replies: Sequence[Reply], in_any_form: bool) -> bool:

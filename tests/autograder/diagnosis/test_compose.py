@@ -13,6 +13,7 @@ from autograder.checks.compare import Difference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Check, Finding, collect_answers
 from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, WITHIN_LIMIT
+from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference
 from autograder.diagnosis.compose import CombinedMistakes, are_compatible
 from autograder.diagnosis.diagnose import answers_to_compare, diagnose, known_answers
@@ -62,6 +63,18 @@ def test_a_cost_that_could_not_be_measured_tells_no_mistakes_apart(question_sets
     cost = [Answer(probe, WITHIN_LIMIT, actual, Difference(actual)) for actual in (OTHER_VALUES, TOO_EXPENSIVE)]
     assert list(answers_to_compare(Finding(check, tuple(cost)))) == cost[1:]
     assert diagnose(ATTENTION, [*found, Finding(check, tuple(cost[:1]))]) == diagnose(ATTENTION, found)
+
+
+@pytest.mark.parametrize("name", ["sparse.sliding_window", "convbert.dynamic_conv"])
+def test_a_cost_that_could_not_be_measured_names_no_mistake_alone(name):
+    """All values are right on short inputs: a mistake that gives the same ones need not be in the code."""
+    exercise = registry.find(name)
+    found = collect_answers(ask_reference(exercise, 11), reference_of(exercise))
+    assert not any(one.failed for one in found)
+    check = Check("cost", lambda draw, reference: [], property="cost")
+    probe = found[0].answers[0].probe
+    cost = Answer(probe, WITHIN_LIMIT, OTHER_VALUES, Difference(OTHER_VALUES))
+    assert diagnose(exercise, [*found, Finding(check, (cost,))]) is None
 
 
 def test_one_mistake_is_no_two(question_sets):
