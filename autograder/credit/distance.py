@@ -23,7 +23,6 @@ from autograder.api import UNCOMPARED, Exercise
 from autograder.checks.compare import agree
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
-from autograder.checks.properties.cost import OTHER_VALUES
 from autograder.checks.reference import reference_of
 from autograder.credit.changes import single_changes
 from autograder.credit.chosen import Liveness, has_much_dead_code, liveness, selects_existing_code
@@ -202,21 +201,25 @@ def _by_behaviour(parts: Parts, findings: Sequence[Finding], program: StudentPro
     core = [reply for one in findings if one.check.core for reply in answers_to_compare(one)]
     if all(map(is_crash, core)) or not agrees(mistakes, core):
         return None
-    explained = [one for one in findings if one.check.core or _is_explained(one, mistakes)]
+    explained = [one for one in findings if one.check.core or _is_explained(one, mistakes, core)]
     same = bool(program.fresh_core) and agrees(mistakes, program.fresh_core)
     return _distance(parts, "behaviour", _share_of(explained, findings, program.weights)) if same else None
 
 
-def _is_explained(finding: Finding, wrong: CombinedMistakes) -> bool:
+def _is_explained(finding: Finding, wrong: CombinedMistakes, core: Sequence[Reply]) -> bool:
     """Whether the points of this check are lost by the mistake alone, if they are lost.
 
-    In a coarse dtype two ways to be wrong differ by rounding: there it is enough that numbers are off. A cost is not
-    measured where the values are wrong.
+    `core`: the answers to ordinary questions, which the mistake gives. Where nothing can be compared, as of a cost that
+    was not measured, some of them must be wrong. In a coarse dtype two ways to be wrong differ by rounding: there it is
+    enough that numbers are off.
     """
-    if not finding.failed or agrees(wrong, answers_to_compare(finding)):
+    if not finding.failed:
         return True
-    if finding.check.property == "cost":
-        return all(one.actual == OTHER_VALUES for one in finding.failed)
+    compared = answers_to_compare(finding)
+    if not compared:
+        return any(one.difference is not None for one in core)
+    if agrees(wrong, compared):
+        return True
     off = (one.difference is not None and one.difference.deviation is not None for one in finding.failed)
     return finding.check.property == "dtypes" and all(off)
 

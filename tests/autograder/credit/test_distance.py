@@ -357,8 +357,19 @@ def test_a_cost_that_could_not_be_measured_and_a_dtype_are_explained_by_the_mist
     wrong = distance.CombinedMistakes(
         tuple(one for one in answers(PADDING, "wrong") if one.stem == "marks_the_padding")
     )
-    assert distance._is_explained(Finding(cost, (reply(OTHER_VALUES),)), wrong)
-    assert not distance._is_explained(Finding(cost, (reply("too expensive"),)), wrong)
+    core = [answer for one in findings_of(INVERTED) if one.check.core for answer in one.answers]
+    assert distance._is_explained(Finding(cost, (reply(OTHER_VALUES),)), wrong, core)
+    assert not distance._is_explained(Finding(cost, (reply("too expensive"),)), wrong, core)
+
+
+def test_a_cost_that_could_not_be_measured_is_not_explained_where_ordinary_values_are_right():
+    cost = Check("cost", lambda draw, reference: [], property="cost")
+    right = [answer for one in RIGHT if one.check.core for answer in one.answers]
+    reply = Reply(right[0].probe, "within the limit", OTHER_VALUES, Difference("the result differs"))
+    wrong = distance.CombinedMistakes(
+        tuple(one for one in answers(PADDING, "wrong") if one.stem == "marks_the_padding")
+    )
+    assert not distance._is_explained(Finding(cost, (reply,)), wrong, right)
 
 
 def test_a_search_that_breaks_takes_nothing_from_what_was_found_before_it(monkeypatch, caplog):
