@@ -10,6 +10,7 @@ from autograder.checks.properties import _probes
 from autograder.checks.properties._probes import ReloadedReference, reference_to_reload, spread
 from autograder.checks.reference import reference_of
 from autograder.exercises import registry
+from autograder.sandbox.client import StudentError
 
 STATE = {"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])}
 built = []
@@ -29,6 +30,50 @@ class Remembering(Plain):
         return super().forward(x) * self.calls
 
 
+class Appending(Plain):
+    """Its answer depends on the length of a list that each call makes longer."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.calls = []
+
+    def forward(self, x):
+        self.calls.append(x)
+        return super().forward(x) * len(self.calls)
+
+
+class Counting(Plain):
+    """Its answer depends on an entry of a dict that each call counts up."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.calls = {"forward": 0}
+
+    def forward(self, x):
+        self.calls["forward"] += 1
+        return super().forward(x) * self.calls["forward"]
+
+
+class WithBuffer(Plain):
+    """Its answer depends on a buffer outside its state, which each call replaces."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.register_buffer("calls", torch.zeros(()), persistent=False)
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return super().forward(x) * self.calls
+
+
+class InPlace(WithBuffer):
+    """The same, where each call changes the buffer in place."""
+
+    def forward(self, x):
+        self.calls += 1
+        return nn.Linear.forward(self, x) * self.calls
+
+
 def measured(kind):
     built.clear()
     reference = LocalSubject({"Plain": kind})
@@ -41,8 +86,9 @@ def test_an_object_of_the_reference_is_built_once_for_each_dtype():
     assert len(built) == 2
 
 
-def test_an_object_that_remembers_a_call_is_built_anew():
-    assert measured(Remembering) < 1e-6
+@pytest.mark.parametrize("kind", [Remembering, Appending, Counting, WithBuffer, InPlace])
+def test_an_object_that_remembers_a_call_is_built_anew(kind):
+    assert measured(kind) < 1e-6
     assert len(built) == 6
 
 
@@ -56,12 +102,22 @@ def test_another_state_other_arguments_and_other_dtypes_get_what_they_ask_for():
     assert again.build_loaded("Plain", (2,), None) is not first
 
 
-def test_few_objects_are_kept(monkeypatch):
-    monkeypatch.setattr(_probes, "MAX_BUILT", 2)
+def test_a_state_of_other_shapes_is_refused_as_by_a_new_object():
+    """Copying would broadcast it."""
     again = ReloadedReference(LocalSubject({"Plain": Plain}))
+    again.build_loaded("Plain", (2,), STATE)
+    with pytest.raises(StudentError, match="size mismatch"):
+        again.build_loaded("Plain", (2,), STATE | {"weight": torch.ones(1, 1)})
+
+
+def test_few_objects_are_kept_of_all_references_together(monkeypatch):
+    monkeypatch.setattr(_probes, "MAX_BUILT", 2)
+    monkeypatch.setattr(_probes, "_kept", _probes._Kept())
+    references = [ReloadedReference(LocalSubject({"Plain": Plain})) for _ in range(2)]
     for width in (1, 2, 3):
-        again.build_loaded("Plain", (width,), {"weight": torch.ones(1, width), "bias": torch.ones(1)})
-    assert len(again._built) == 2
+        for again in references:
+            again.build_loaded("Plain", (width,), {"weight": torch.ones(1, width), "bias": torch.ones(1)})
+    assert [key[0] for key in _probes._kept.built] == [one._reference for one in references]
 
 
 @pytest.mark.parametrize("id", ["attention.multi_head", "rnn.encode", "modern.experts", "reformer.reversible"])

@@ -5,11 +5,10 @@ from __future__ import annotations
 import operator
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -19,7 +18,7 @@ from autograder.checks.local import LocalHandle, LocalSubject
 from autograder.checks.probe import Case, Draw, Probe, answer_with_size, float_leaves, on_floats
 
 Cases = Callable[[Draw], Iterable[Case]]
-MAX_BUILT = 16  # objects of the reference that are kept
+MAX_BUILT = 16  # objects of references that a thread keeps
 
 
 class ReloadedReference(LocalSubject):
@@ -27,12 +26,12 @@ class ReloadedReference(LocalSubject):
     stack of layers takes longer to build than to run.
 
     Only where its arguments are numbers and the like, and as long as no call has left anything in the object. A thread
-    has objects of its own.
+    has objects of its own, the last MAX_BUILT of all references together.
     """
 
     def __init__(self, reference: LocalSubject) -> None:
         super().__init__(reference.namespace)
-        self._built: OrderedDict[Any, tuple[LocalHandle, dict[str, Tensor], list[Any]]] = OrderedDict()
+        self._reference = reference
 
     def build_loaded(
         self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
@@ -40,45 +39,65 @@ class ReloadedReference(LocalSubject):
         """As `LocalSubject.build_loaded`, perhaps the object of an earlier call with these parameters."""
         if state is None or not all(isinstance(one, int | float | str | None) for one in args):
             return super().build_loaded(name, args, state, dtype)
-        key = name, dtype, *((type(one), one) for one in args)  # 1 is not True
-        handle, entries, before = self._built.pop(key, (None, {}, []))
-        if handle is None or entries.keys() != state.keys() or not _are_same(_attributes(handle.module), before):
-            handle = super().build_loaded(name, args, state, dtype)
-            entries, before = handle.module.state_dict(), _attributes(handle.module)
-        for entry, value in entries.items():
+        key = self._reference, name, dtype, *((type(one), one) for one in args)  # 1 is not True
+        kept = _kept.built.pop(key, None)
+        if kept is None or _shapes(kept.entries) != _shapes(state) or kept.has_changed:
+            kept = _BuiltObject(super().build_loaded(name, args, state, dtype))
+        for entry, value in kept.entries.items():
             value.copy_(state[entry])
-        self._built[key] = handle, entries, before
-        if len(self._built) > MAX_BUILT:
-            self._built.popitem(last=False)
-        return handle
+        _kept.built[key] = kept
+        if len(_kept.built) > MAX_BUILT:
+            _kept.built.popitem(last=False)
+        return kept.handle
 
 
-def _attributes(module: torch.nn.Module) -> list[Any]:
-    """Everything that a module and its parts hold."""
-    return [value for part in module.modules() for value in vars(part).values()]
+class _BuiltObject:
+    """An object of the reference, with what it held before any call."""
+
+    def __init__(self, handle: LocalHandle) -> None:
+        self.handle = handle
+        self.entries: dict[str, Tensor] = handle.module.state_dict()
+        self._held = list(_attributes(handle.module))
+        storages = {one.data_ptr() for one in self.entries.values()}  # what is copied anew for each call may change
+        self._others = [one for one in self._held if isinstance(one, Tensor) and one.data_ptr() not in storages]
+        self._versions = [one._version for one in self._others]
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a call has left anything in the object, or changed a tensor that its state does not hold."""
+        now = list(_attributes(self.handle.module))
+        same = len(now) == len(self._held) and all(map(operator.is_, now, self._held))
+        return not same or [one._version for one in self._others] != self._versions
 
 
-def _are_same(some: list[Any], others: list[Any]) -> bool:
-    return len(some) == len(others) and all(map(operator.is_, some, others))
+def _shapes(state: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in state.items()}
 
 
-class _References(threading.local):
-    """The references of which this thread has built objects."""
+def _attributes(module: torch.nn.Module) -> Iterator[Any]:
+    """Everything that a module and its parts hold, with the items of lists and dicts: buffers are in one."""
+    for part in module.modules():
+        for value in vars(part).values():
+            yield value
+            if isinstance(value, dict):
+                yield from value.values()
+            elif isinstance(value, list):
+                yield from value
+
+
+class _Kept(threading.local):
+    """The objects of references that this thread has built, those used last at the end."""
 
     def __init__(self) -> None:
-        self.known: WeakKeyDictionary[LocalSubject, ReloadedReference] = WeakKeyDictionary()
+        self.built: OrderedDict[Any, _BuiltObject] = OrderedDict()
 
 
-_references = _References()
+_kept = _Kept()
 
 
 def reference_to_reload(reference: Any) -> Any:
     """The reference as a `ReloadedReference`; as it is where it runs on another device."""
-    if type(reference) is not LocalSubject:
-        return reference
-    if reference not in _references.known:
-        _references.known[reference] = ReloadedReference(reference)
-    return _references.known[reference]
+    return ReloadedReference(reference) if type(reference) is LocalSubject else reference
 
 
 def value_probe(case: Case, reference: Any) -> Probe:
