@@ -22,6 +22,11 @@ HUNTS = [
 ]
 
 
+def test_every_hunt_of_the_lessons_is_tried():
+    lessons = [(folder / "lesson.py").read_text(encoding="utf-8") for folder in units()]
+    assert len(HUNTS) == sum(text.count('role="hunt"') for text in lessons) > 0
+
+
 @pytest.mark.sampled(len(HUNTS))
 @pytest.mark.parametrize(("unit", "subject", "seed", "test"), HUNTS)
 def test_what_the_lesson_hands_in_solves_its_hunt(unit, subject, seed, test):
