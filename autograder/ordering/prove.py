@@ -67,7 +67,8 @@ def prove_exercise(name: str, most: int, seed: int = 0, shuffles: int = STUDENTS
     complaints += [f"{name}: {why}" for order, at in wrong if (why := _blames(first, order, at, accepted, asked))]
     refused = _refused(exercise, first, accepted, f"{seed}/{name}", shuffles) if accepted else []
     complaints += [f"{name}: {why}" for why in refused]
-    return OrderingProof(name, len(first.right), len(shuffled), len(mistakes), len(wrong), shuffles, tuple(complaints))
+    answered = shuffles if accepted else 0
+    return OrderingProof(name, len(first.right), len(shuffled), len(mistakes), len(wrong), answered, tuple(complaints))
 
 
 def _refused(

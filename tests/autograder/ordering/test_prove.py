@@ -26,6 +26,12 @@ def test_a_right_order_that_is_read_wrongly_is_complained_of(monkeypatch):
     assert len(proof.complaints) == 3 and all("is refused" in one for one in proof.complaints)
 
 
+def test_without_an_order_that_passes_no_shuffle_is_answered(monkeypatch):
+    monkeypatch.setattr(prove, "passes", lambda *_: False)
+    proof = prove.prove_exercise("masks.decoder", 10, shuffles=3)
+    assert proof.complaints and proof.shuffles == 0
+
+
 def test_an_exercise_without_lines_has_its_reason():
     proof = prove.prove_exercise("rnn.cell", 10)
     assert "only 1 line" in proof.reason and "0 of 1 exercises" in prove.summary([proof])
