@@ -36,18 +36,26 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
+def changes(folders: Sequence[str], root: Path = ROOT) -> str:
+    """What differs from the commit in these folders: the diff, then name and hash of each new file that git does not
+    ignore, which a diff does not show. Empty outside of a checkout."""
+    listed = git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders).split("\0")
+    new = [f"{name} {hashlib.sha256((root / name).read_bytes()).hexdigest()}\n"
+           for name in listed if (root / name).is_file()]  # fmt: skip
+    return git(root, "diff", "HEAD", "--", *folders) + "".join(new)
+
+
 def commit(folders: Sequence[str], root: Path = ROOT) -> str:
     """The commit of a checkout in twelve digits, and whether something in these folders has changed since. Empty
     outside of one."""
     head = git(root, "rev-parse", "HEAD").strip()[:12]
-    return f"{head} with changes" if head and git(root, "diff", "HEAD", "--", *folders) else head
+    return f"{head} with changes" if head and changes(folders, root) else head
 
 
 def code(folders: Sequence[str], root: Path = ROOT) -> str:
     """A hash of what is in these folders, the same for all commits that have it. Empty outside of a checkout."""
     trees = git(root, "ls-tree", "HEAD", "--", *folders)
-    changes = git(root, "diff", "HEAD", "--", *folders)
-    return hashlib.sha256(f"{trees}{changes}".encode()).hexdigest()[:12] if trees else ""
+    return hashlib.sha256(f"{trees}{changes(folders, root)}".encode()).hexdigest()[:12] if trees else ""
 
 
 def processor() -> str:

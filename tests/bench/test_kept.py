@@ -87,6 +87,11 @@ def test_the_code_is_the_same_in_all_commits_that_have_it(tmp_path):
     changed = [change("tfkit/a.py", text) for text in ("2\n", "3\n")]
     assert [told for told, _ in changed] == [f"{later} with changes"] * 2
     assert len({code, *(found for _, found in changed)}) == 3
+    change("tfkit/a.py", "1\n")
+    assert change(".gitignore", "*.log\n") == change("tfkit/a.log", "1\n") == (later, code)
+    new = [change(name, text) for name, text in (("tfkit/b.py", "1\n"), ("tfkit/b.py", "2\n"), ("tfkit/c.py", "2\n"))]
+    assert [told for told, _ in new] == [f"{later} with changes"] * 3, "git's diff does not show files that are new"
+    assert len({code, *(found for _, found in new)}) == 4
 
 
 def test_a_page_tells_when_where_and_of_which_commits():
