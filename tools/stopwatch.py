@@ -277,10 +277,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         took = first_day(options) if options.what == "first-day" else template(options)
-    except StopwatchError as error:
+    except (StopwatchError, subprocess.CalledProcessError, OSError) as error:
         print(f"stopwatch: {error}", file=sys.stderr)
         return 2
-    limit = options.limit or {"first-day": FIRST_DAY_S, "template": VERDICT_S}[options.what]
+    promised = {"first-day": FIRST_DAY_S, "template": VERDICT_S}[options.what]
+    limit = promised if options.limit is None else options.limit
     print(f"{options.what}: {took:.0f} s of the {limit:g} that are promised")
     return int(took > limit)
 

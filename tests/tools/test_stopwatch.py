@@ -68,6 +68,22 @@ def test_what_takes_longer_than_promised_fails(took, code, monkeypatch, capsys):
     assert f"{took:.0f} s of the 60 that are promised" in capsys.readouterr().out
 
 
+def test_a_limit_of_no_seconds_is_a_limit(monkeypatch, capsys):
+    monkeypatch.setattr(stopwatch, "template", lambda options: 1.0)
+    assert stopwatch.main(["template", "--limit", "0"]) == 1
+    assert "1 s of the 0 that are promised" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error", [subprocess.CalledProcessError(1, ["git", "clone"]), OSError("no space left")])
+def test_a_command_that_fails_is_not_told_as_slow(error, monkeypatch, capsys):
+    def fails(options):
+        raise error
+
+    monkeypatch.setattr(stopwatch, "first_day", fails)
+    assert stopwatch.main(["first-day"]) == 2
+    assert capsys.readouterr().err == f"stopwatch: {error}\n"
+
+
 def test_who_cannot_make_a_box_is_told_why(monkeypatch, capsys):
     monkeypatch.setattr(stopwatch, "PAGE", ROOT / "docs/first-day.md")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
