@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.stopwatch import lacking
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 
@@ -40,12 +42,32 @@ def test_a_night_has_triton_and_what_runs_by_day_has_not():
     assert "triton>=" in printed
 
 
+def test_both_times_are_taken_even_if_the_first_fails(tmp_path):
+    printed = commands("stopwatch", "TORCH_INDEX=https://example.org/cpu", "BOX=--limit 9", f"BIN={tmp_path}")
+    (line,) = [line for line in printed.replace("\\\n", " ").splitlines() if "-m tools.stopwatch" in line]
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/asked\n[ $3 != template ]\n')
+    python.chmod(0o755)
+    done = subprocess.run(["bash", "-c", line], check=False)
+    options = "--torch-index https://example.org/cpu --limit 9"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked == [f"-m tools.stopwatch {what} {options}" for what in ("template", "first-day")]
+    assert done.returncode == 1
+
+
+def test_a_night_takes_times_where_a_box_can_be_made():
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nnightly:")[2].partition("\n\n")[0]
+    (asks,) = re.findall(r"lacking=\$\$\(\$\(BIN\)/python -c '(.*)'\)", recipe)
+    told = subprocess.run([sys.executable, "-c", asks], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert told.strip() == lacking() and '[ -z "$$lacking" ]; then $(MAKE) stopwatch' in recipe
+
+
 def test_kernels_are_tested_by_day_beside_the_environment():
     """In the environment triton would appear in the middle of other tests."""
     printed = commands("test-kernels").replace("\\\n", " ").splitlines()
     (install,) = [line for line in printed if "--target .make/triton.new" in line]
     (run,) = [line for line in printed if "-m pytest" in line]
-    assert "--no-deps" in install and re.search(r"'triton==[\d.]+; sys_platform == \"linux\"'; }$", install)  # and not torch
+    assert "--no-deps" in install and re.search(r"'triton==[\d.]+; sys_platform == .linux.'; }$", install)  # not torch
     at = printed.index(install)
     assert printed[at + 1] == "mv .make/triton.new .make/triton", "a folder that pip did not finish is not taken"
     assert '-c "import triton"' in printed[printed.index(run) - 1], "without triton all would be skipped, and pass"
