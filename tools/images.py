@@ -14,8 +14,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -80,8 +81,8 @@ def digest(image: Image) -> str:
     where = f"{image.registry}/{image.repository}:{image.tag}"
     try:
         body, said = _manifest(address)
-    except (HTTPError, URLError, TimeoutError, ValueError, KeyError) as error:
-        raise ImageError(f"{where} cannot be asked for: {error}") from error
+    except (OSError, HTTPException, ValueError, KeyError) as error:
+        raise ImageError(f"{where} cannot be asked for: {type(error).__name__}: {error}") from error
     found = f"sha256:{hashlib.sha256(body).hexdigest()}"
     if said and said != found:
         raise ImageError(f"{where}: the registry says {said}, and what it sends has {found}")
@@ -102,7 +103,8 @@ def _manifest(address: str) -> tuple[bytes, str]:
         asked = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
         query = urlencode({key: asked[key] for key in ("service", "scope") if key in asked})
         with urlopen(f"{asked['realm']}?{query}", timeout=TIMEOUT_S) as reply:
-            headers["Authorization"] = f"Bearer {json.load(reply)['token']}"
+            said = json.load(reply)
+        headers["Authorization"] = f"Bearer {said.get('token') or said['access_token']}"
     raise AssertionError("not reached")
 
 

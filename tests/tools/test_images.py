@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator
+from http.client import IncompleteRead
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -28,12 +29,12 @@ FROM grader AS lab
 class Registry(BaseHTTPRequestHandler):
     """Gives tokens to all, and the index of one tag to whoever has one."""
 
-    said = DIGEST
+    said, token = DIGEST, "token"
 
     def do_GET(self) -> None:
         at = f"http://{self.headers['Host']}"
         if self.path == "/token?service=tests&scope=repository%3Alibrary%2Fpython%3Apull":
-            self.reply(200, json.dumps({"token": "abc"}).encode())
+            self.reply(200, json.dumps({self.token: "abc"}).encode())
         elif self.headers["Authorization"] != "Bearer abc":
             scope = 'service="tests",scope="repository:library/python:pull"'
             self.reply(401, b"", {"WWW-Authenticate": f'Bearer realm="{at}/token",{scope}'})
@@ -80,6 +81,21 @@ def test_tags_get_the_digest_that_their_registry_has(registry: str, tmp_path: Pa
     assert (tmp_path / "Dockerfile").read_text().count(f":3.11@{DIGEST}\n") == 2
     assert [*images.faults(tmp_path)] == []
     assert [*images.pin(tmp_path)] == [f"{registry}/library/python:3.11@{DIGEST}"]  # and again, for a newer one
+
+
+def test_a_token_may_have_the_name_that_oauth_gives_it(registry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Registry, "token", "access_token")
+    assert images.digest(Image.parse(f"{registry}/library/python:3.11")) == DIGEST
+
+
+@pytest.mark.parametrize("error", [IncompleteRead(b"{"), ConnectionResetError(104, "reset by peer")])
+def test_a_connection_that_breaks_off_is_told(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks_off(address: str) -> tuple[bytes, str]:
+        raise error
+
+    monkeypatch.setattr(images, "_manifest", breaks_off)
+    with pytest.raises(ImageError, match=f"library/python:3 cannot be asked for: {type(error).__name__}: "):
+        images.digest(Image.parse("python:3"))
 
 
 def test_nothing_is_written_where_a_registry_fails_or_lies(
