@@ -199,13 +199,14 @@ def summary(runs: Sequence[DiagnosedRun]) -> str:
     """A line for each kind: how many runs were called faulty, and how many got the category of their mistake.
 
     A wrong answer whose losses are those of a right one gives the same run, which nobody could tell apart: it is not
-    counted, and neither is one that stopped the run.
+    counted, and neither is one that stopped the run. All are counted where no right answer was run to its end.
     """
-    right = {one.seed: one.losses for one in runs if one.kind == "right"}
+    right = {one.seed: one.losses for one in runs if one.kind == "right" and one.losses}
     lines = ["| answers | runs | called faulty | its kind of fault |", "|---|---:|---:|---:|"]
     for kind in ("control", *KINDS):
         own = [one for one in runs if one.kind == kind and not one.stopped]
-        counted = [one for one in own if kind in ("control", "right") or not alike(one.losses, right[one.seed])]
+        counted = [one for one in own if kind in ("control", "right") or one.seed not in right
+                   or not alike(one.losses, right[one.seed])]  # fmt: skip
         faulty = sum(one.faulty for one in counted)
         mapped = [one for one in counted if one.name in KIND_OF_FAULT]
         named = sum(one.category == KIND_OF_FAULT[one.name] for one in mapped)

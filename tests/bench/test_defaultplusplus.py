@@ -51,3 +51,11 @@ def test_wrong_answers_that_train_as_right_ones_do_or_not_at_all_are_not_counted
     ]  # fmt: skip
     table = summary(runs).splitlines()
     assert table[2:5] == ["| transformers' own | 1 | 1 | – |", "| right | 1 | 0 | – |", "| wrong | 2 | 2 | 1 of 2 |"]
+
+
+def test_wrong_answers_are_counted_where_no_right_one_was_run_to_its_end():
+    wrong = DiagnosedRun("wrong", "no_scale", 0, True, category="score", losses=(1.0, 0.7))
+    assert "| wrong | 1 | 1 | 1 of 1 |" in summary([wrong])
+    assert "| wrong | 1 | 1 | 1 of 1 |" in summary([DiagnosedRun("right", "b", 0, stopped="x"), wrong])
+    right = [DiagnosedRun("right", "a", 0, losses=(1.0, 0.7)), DiagnosedRun("right", "b", 0, stopped="x")]
+    assert "| wrong | 0 | 0 | – |" in summary([*right, wrong])
