@@ -105,23 +105,30 @@ def kept_file(*words: str) -> Path:
     return Path("build") / f"{'-'.join(['bench', *words])}.jsonl"
 
 
-def saved(file: Path, here: Row) -> dict[str, Row]:
-    """Name → what was stored of a row in this environment, the last of several; nothing where the code is not known.
-
-    A line that was cut short is left out, and named.
-    """
-    found: dict[str, Row] = {}
-    if not (file.exists() and here["code"]):
-        return found
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+def stored(file: Path) -> list[Row]:
+    """All rows of a file, if there is one. A line that was cut short is left out, and named."""
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines() if file.exists() else (), 1):
         try:
-            one = json.loads(line)
+            found.append(json.loads(line))
         except ValueError:
             print(f"{file}, line {number} was cut short and is left out", file=sys.stderr)
-            continue
-        if one.get("here") == here:
-            found[one["name"]] = one
     return found
+
+
+def saved(file: Path, here: Row) -> dict[str, Row]:
+    """Name → what was stored of a row in this environment, the last of several; nothing where the code is not known."""
+    return {one["name"]: one for one in stored(file) if one.get("here") == here} if here["code"] else {}
+
+
+def forget(file: Path, here: Row) -> None:
+    """Take the rows of this environment out of a file, which may have those of other settings too."""
+    if others := [one for one in stored(file) if "here" in one and one["here"] != here]:
+        new = file.with_name(f"{file.name}.new")
+        new.write_text("".join(f"{json.dumps(one)}\n" for one in others), encoding="utf-8")
+        new.replace(file)
+    else:
+        file.unlink(missing_ok=True)
 
 
 def keep(file: Path, one: Row) -> None:
@@ -142,12 +149,13 @@ def measured(name: str, here: Row, measure: Callable[[], Any]) -> Row:
 
 
 class KeptRows:
-    """The rows of one run: those that are stored are not measured again if `resume`; otherwise the file begins anew."""
+    """The rows of one run: those that are stored are not measured again if `resume`; otherwise they begin anew, and
+    those of other settings stay."""
 
     def __init__(self, file: Path, here: Row, resume: bool) -> None:
         self.file, self.here = file, here
         if not resume:
-            file.unlink(missing_ok=True)
+            forget(file, here)
         self.rows = saved(file, here)
 
     def row(self, name: str, measure: Callable[[], Any]) -> Row:

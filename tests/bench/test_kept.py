@@ -30,7 +30,15 @@ def test_a_run_goes_on_where_it_was_cut_short(asked, capsys):
     assert asked("bb", "a") == rows and len(asked.names) == 2
     asked("a", resume=False)
     assert asked.names[2:] == ["a"] and len(asked.file.read_text(encoding="utf-8").splitlines()) == 1
-    assert capsys.readouterr().err.startswith("  a: 0 s")
+    assert capsys.readouterr().err.startswith("  a: ")
+
+
+def test_a_run_that_begins_anew_leaves_rows_of_other_settings(asked):
+    for turns in (2, 3, 3):
+        asked("a", resume=False, turns=turns)
+    assert len(asked.file.read_text(encoding="utf-8").splitlines()) == 2
+    asked("a", turns=2)
+    assert asked.names == ["a"] * 3
 
 
 def test_a_row_whose_line_was_cut_short_is_measured_again(asked, capsys):

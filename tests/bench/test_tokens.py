@@ -3,6 +3,7 @@
 import json
 import shutil
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -40,6 +41,8 @@ def asked(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens, "measure", figures)
     monkeypatch.setattr(tokens, "compiling", lambda row: names.append(f"{row.name}!") or {"first": 50.2, "again": 9.8})
     monkeypatch.setattr(kept, "code", lambda folders: "0123456789ab")
+    monkeypatch.setattr(kept, "commit", lambda folders: "c0ffee")
+    monkeypatch.setattr(kept, "date", SimpleNamespace(today=lambda: date(2026, 11, 5)))
     monkeypatch.chdir(tmp_path)
     return names
 
@@ -53,9 +56,11 @@ def test_tokens_write_their_section_and_go_on_where_they_were_cut_short(asked, t
     page = file.read_text(encoding="utf-8")
     assert "| smollm2-135m, tfkit, float32 | 3.0 | 1.50 | 1.50 |" in page and "| gpt2, tfkit, float32 |" in page
     assert page.startswith("# Benchmarks\n\nText.\n") and page.endswith("## Loading\n\nkept\n") and "old" not in page
-    assert f"on {date.today()}: commit " in page and kept.processor() in page and tokens.COMPILING_HEAD not in page
-    tokens.main(["gpt2", "--tokens", "5", "--resume", *common])  # other figures than those that are stored
+    assert "on 2026-11-05: commit c0ffee, " in page and kept.processor() in page and tokens.COMPILING_HEAD not in page
+    tokens.main(["gpt2", "--tokens", "5", *common])  # other figures than those that are stored, which stay
     assert asked == ["smollm2-135m", "gpt2", "gpt2"] and "smollm2" not in file.read_text(encoding="utf-8")
+    tokens.main(["smollm2-135m", "gpt2", "--resume", *common])
+    assert len(asked) == 3
     capsys.readouterr()
 
 
