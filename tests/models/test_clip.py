@@ -187,6 +187,64 @@ def change(directory, **changes):
     file.write_text(json.dumps({field: value for field, value in {**config, **changes}.items() if value is not None}))
 
 
+# every field that a section had besides its own in files of transformers 4.16, such as OpenAI's, with its default
+OF_4_16 = {
+    "_name_or_path": "", "add_cross_attention": False, "architectures": None, "bad_words_ids": None,
+    "bos_token_id": 0, "chunk_size_feed_forward": 0, "cross_attention_hidden_size": None,
+    "decoder_start_token_id": None, "diversity_penalty": 0.0, "do_sample": False, "early_stopping": False,
+    "encoder_no_repeat_ngram_size": 0, "eos_token_id": 2, "finetuning_task": None, "forced_bos_token_id": None,
+    "forced_eos_token_id": None, "id2label": {"0": "LABEL_0", "1": "LABEL_1"}, "is_decoder": False,
+    "is_encoder_decoder": False, "label2id": {"LABEL_0": 0, "LABEL_1": 1}, "length_penalty": 1.0, "max_length": 20,
+    "min_length": 0, "no_repeat_ngram_size": 0, "num_beam_groups": 1, "num_beams": 1, "num_return_sequences": 1,
+    "output_attentions": False, "output_hidden_states": False, "output_scores": False, "pad_token_id": 1,
+    "prefix": None, "problem_type": None, "pruned_heads": {}, "remove_invalid_values": False,
+    "repetition_penalty": 1.0, "return_dict": True, "return_dict_in_generate": False, "sep_token_id": None,
+    "task_specific_params": None, "temperature": 1.0, "tie_encoder_decoder": False, "tie_word_embeddings": True,
+    "tokenizer_class": None, "top_k": 50, "top_p": 1.0, "torch_dtype": None, "torchscript": False,
+    "transformers_version": "4.16.0.dev0", "typical_p": 1.0, "use_bfloat16": False,
+}  # fmt: skip
+OF_BOTH = {"attention_dropout": 0.0, "dropout": 0.0, "hidden_act": "quick_gelu", "initializer_factor": 1.0}
+OF_BOTH |= {"initializer_range": 0.02, "layer_norm_eps": 1e-5}
+
+
+def old_section(own, kind):
+    return {**OF_4_16, **OF_BOTH, **own, "eos_token_id": 2, "model_type": kind}
+
+
+def old_files(directory):
+    """config.json of the whole model as OpenAI's was written; weights that transformers saved beside it."""
+    config = {
+        "_name_or_path": "clip", "architectures": ["CLIPModel"], "initializer_factor": 1.0,
+        "logit_scale_init_value": 2.6592, "model_type": "clip", "projection_dim": 10,
+        "text_config": old_section(TEXT, "clip_text_model"), "text_config_dict": None, "torch_dtype": "float32",
+        "transformers_version": None, "vision_config": old_section(IMAGE, "clip_vision_model"),
+        "vision_config_dict": None,
+    }  # fmt: skip
+    (directory / "config.json").write_text(json.dumps(config))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", HEADS)
+def test_configurations_of_transformers_4_16(parity, name, tmp_path):
+    """Each class of a file with both towers, and its own file, where a tower's fields stand at the top."""
+    made(parity, "CLIPModel", {"eos_token_id": 2}).save_pretrained(tmp_path)
+    old_files(tmp_path)
+    theirs = getattr(hf, name).from_pretrained(tmp_path)
+    ours = tfkit.from_pretrained(tmp_path, head=HEADS[name], new_head=name == "CLIPForImageClassification")
+    inputs = given(name, theirs.config, torch.float32)
+    if name != "CLIPForImageClassification":  # whose head is new
+        expected, found = theirs(**inputs), ours(**inputs)
+        key = next(key for key in expected if "embeds" in key or key == "pooler_output")
+        torch.testing.assert_close(found[key], expected[key], rtol=1e-4, atol=1e-5)
+    theirs.save_pretrained(tmp_path / "part")
+    own = json.loads((tmp_path / "part" / "config.json").read_text())
+    if "text_config" not in own:
+        section = old_section(TEXT if "Text" in name else IMAGE, own["model_type"])
+        change(tmp_path / "part", **{**section, "architectures": [name]})
+    change(tmp_path / "part", tie_word_embeddings=True)
+    assert tfkit.from_pretrained(tmp_path / "part").head == HEADS[name]
+
+
 def test_configurations_of_first_files(parity, tmp_path):
     """With `text_config_dict` beside the section, which counts for more, and nothing that a newer one would say."""
     made(parity, "CLIPModel", {"eos_token_id": 2}).save_pretrained(tmp_path)

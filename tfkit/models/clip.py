@@ -524,11 +524,11 @@ HF_FIELDS = {
     "projection_dim": "d_projected", "logit_scale_init_value": "initial_scale", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}
-HF_UNUSED = {"initializer_range", "initializer_factor"}
-HF_UNUSED |= {  # `dropout` of the first files is read by nobody
+IDLE = {"initializer_range", "initializer_factor", "tie_word_embeddings"}  # no head scores words
+HF_UNUSED = IDLE | {  # `dropout` of the first files is read by nobody
     f"{section}.{name}"
     for section in SECTIONS
-    for name in ("initializer_range", "initializer_factor", "bos_token_id", "pad_token_id", "eos_token_id", "dropout")
+    for name in (*IDLE, "bos_token_id", "pad_token_id", "eos_token_id", "dropout")
 }
 
 
