@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import tfkit
+from tfkit.hub import published
 
 hf = pytest.importorskip("transformers")
 TEXT = {
@@ -245,13 +246,28 @@ def test_configurations_of_transformers_4_16(parity, name, tmp_path):
     assert tfkit.from_pretrained(tmp_path / "part").head == HEADS[name]
 
 
-def test_configurations_of_first_files(parity, tmp_path):
-    """With `text_config_dict` beside the section, which counts for more, and nothing that a newer one would say."""
-    made(parity, "CLIPModel", {"eos_token_id": 2}).save_pretrained(tmp_path)
-    short = {field: value for field, value in TEXT.items() if field not in ("hidden_size", "eos_token_id")}
-    change(tmp_path, text_config={"hidden_size": 7, "dropout": 0.0, **short}, text_config_dict={"hidden_size": 24})
-    c = tfkit.from_pretrained(tmp_path).config
-    assert (c.d_model, c.eos_token_id, c.d_image) == (24, 49407, 32)
+# what stands in `…_config_dict`, and what in the section itself
+TWICE = {
+    "all but one": (lambda own: {n: v for n, v in own.items() if n != "eos_token_id"}, {"eos_token_id": 2}),
+    "nothing": (lambda own: {}, {"eos_token_id": 2, "hidden_size": 24, "num_hidden_layers": 2}),
+    "none": (lambda own: None, None),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_sections_that_are_described_twice(case, tmp_path):
+    """`…_config_dict` says all of a tower: what it leaves out has its default, whatever the section says."""
+    described, section = TWICE[case]
+    config = {"architectures": ["CLIPModel"], "model_type": "clip", "projection_dim": 10}
+    for name, own in (("text_config", TEXT), ("vision_config", {**IMAGE, "layer_norm_eps": 0.1})):
+        config |= {name: own if section is None else section, f"{name}_dict": described(own)}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    clip, theirs = tfkit.registry.load("clip"), hf.CLIPConfig.from_pretrained(tmp_path)
+    found = clip.Config(**published.read(clip, config)[0])
+    for field, ours in clip.HF_FIELDS.items():
+        part, _, last = field.rpartition(".")
+        if part:
+            assert getattr(found, ours) == getattr(getattr(theirs, part), last), field
 
 
 @pytest.mark.parametrize(("changes", "message"), [

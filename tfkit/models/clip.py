@@ -533,12 +533,10 @@ HF_UNUSED = IDLE | {  # `dropout` of the first files is read by nobody
 
 
 def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
-    """The fields of both towers under one roof. What describes one tower alone becomes its section; `…_config_dict`, as
-    files of 2021 have it beside a section, counts for more than the section."""
+    """The fields of both towers under one roof. What describes one tower alone becomes its section."""
     found = dict(config_dict)
     name = (found.get("architectures") or [""])[0]
-    sections = {section: {**(found.pop(section, None) or {}), **(found.pop(f"{section}_dict", None) or {})}
-                for section in SECTIONS}  # fmt: skip
+    sections = {section: described_section(section, found) for section in SECTIONS}
     if not any(sections.values()) and (alone := section_of(name, found)):
         outside = ("architectures", "projection_dim", *LABEL_FIELDS)
         sections[alone] = {field: value for field, value in found.items() if field not in outside}
@@ -548,6 +546,16 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
         fields.pop("projection_dim", None), fields.pop("model_type", None)  # the whole model's decides
         found |= {f"{section}.{field}": value for field, value in fields.items()}
     return found
+
+
+def described_section(section: str, found: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a tower, which are taken out of what was found. `…_config_dict`, as files of 2021 have it beside a
+    section, says all of it: what it leaves out has its default, whatever the section says, as in transformers."""
+    fields = dict(found.pop(section, None) or {})
+    described = found.pop(f"{section}_dict", None)
+    if described is None:
+        return fields
+    return {name: value for name, value in fields.items() if f"{section}.{name}" not in HF_FIELDS} | described
 
 
 def section_of(name: str, fields: dict[str, Any]) -> str | None:
