@@ -311,6 +311,24 @@ def test_inputs_that_do_not_fit_are_named(head, inputs, kind, message):
         tiny(head)(**inputs)
 
 
+@pytest.mark.parametrize(("head", "changes", "message"), [
+    (None, {"image_eps": -1}, "^image_eps=-1: must not be below 0$"),
+    (None, {"initial_scale": float("nan")}, "^initial_scale=nan: must be finite$"),
+    (None, {"initial_scale": float("inf")}, "^initial_scale=inf: must be finite$"),
+    ("text_encoder", {"eos_token_id": 9}, "^eos_token_id=9: outside the vocabulary of vocab_size=9$"),
+    (None, {"eos_token_id": -1}, "^eos_token_id=-1: outside the vocabulary"),
+    (None, {"d_image": 5, "n_image_heads": 2}, "^n_image_heads=2 does not divide d_image=5$"),
+])  # fmt: skip
+def test_values_that_cannot_be_are_named(head, changes, message):
+    with pytest.raises(ValueError, match=message):
+        tiny(head, **changes)
+
+
+def test_the_first_files_end_needs_no_row_nor_a_picture_an_end():
+    assert tiny(vocab_size=2, eos_token_id=2).text.end == 2
+    assert tiny("image_encoder", vocab_size=3).text is None
+
+
 @pytest.mark.parametrize("changes", [{"image_size": 1}, {"patch_size": 0}])
 def test_pictures_without_a_patch_are_refused(changes):
     with pytest.raises(ValueError, match="must be at least patch_size="):
@@ -334,5 +352,8 @@ def test_a_resized_vocabulary_goes_on():
     model.resize_token_embeddings(12)
     assert model.config.vocab_size == 12
     assert model(torch.tensor([[11, 8]]), PICTURE).text_embeds.isfinite().all()
+    with pytest.raises(ValueError, match="new_num_tokens=8: eos_token_id=8 would be outside the vocabulary"):
+        model.resize_token_embeddings(8)
+    assert model.config.vocab_size == 12
     with pytest.raises(ValueError, match="CLIP with head 'image_encoder' reads pictures"):
         tiny("image_encoder").resize_token_embeddings(12)

@@ -76,6 +76,7 @@ class Model(nn.Module):
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     MASKS_PROMPT_ONLY: ClassVar[bool] = False  # whether the steps after a padded prompt need no mask of it
     FLEX_ATTENTION: ClassVar[bool] = False  # whether it can give its layers the rules of `nn.flex` in place of masks
+    NEEDED_IDS: ClassVar[tuple[str, ...]] = ("pad_token_id",)  # fields of tokens that no change of size may cut off
     PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings
     task_head: Any  # the head's own layers, if any
     pooler: Any  # an encoder's pooler: the layer between the first position and the head

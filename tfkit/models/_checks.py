@@ -5,6 +5,7 @@ They may be skipped by whoever reads how a model computes: where nothing is wron
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any
@@ -50,8 +51,10 @@ def check_sizes(config: Any) -> None:
             raise ValueError(f"{name}={value!r}: must be a whole number, at least {least}")
         if ("dropout" in name or "layerdrop" in name) and not 0 <= value <= 1:
             raise ValueError(f"{name}={value!r}: must be between 0 and 1")
-        if name == "eps" and not value >= 0:
-            raise ValueError(f"eps={value!r}: must not be below 0")
+        if (name == "eps" or name.endswith("_eps")) and not value >= 0:
+            raise ValueError(f"{name}={value!r}: must not be below 0")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name}={value!r}: must be finite")
         if name == "pad_token_id" and value < -1:
             raise ValueError(f"pad_token_id={value}: must be an id, at least 0, or None if there is no padding token")
 

@@ -101,9 +101,10 @@ def check_size(model: Any, size: Any) -> None:
         raise ValueError(f"{name} has more than one table of words here: resizing it is not implemented")
     if isinstance(table.weight, Int8Weight):
         raise ValueError("weights in int8 cannot be resized: load the model as floats, resize it, and round it then")
-    pad = getattr(c, "pad_token_id", None)
-    if pad is not None and pad < c.vocab_size and size <= pad:
-        raise ValueError(f"new_num_tokens={size}: pad_token_id={pad} would be outside the vocabulary")
+    for field in model.NEEDED_IDS:
+        needed = getattr(c, field, None)
+        if needed is not None and needed < c.vocab_size and size <= needed:
+            raise ValueError(f"new_num_tokens={size}: {field}={needed} would be outside the vocabulary")
 
 
 def resize_module(

@@ -139,10 +139,12 @@ class TextEmbeddings(nn.Module):
 
 
 class TextTower(nn.Module):
-    """A decoder's layers, which only read."""
+    """A decoder's layers, which only read. Raises ValueError if a text's end is outside the vocabulary."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
+        if c.eos_token_id != FIRST_FILES_EOS and not 0 <= c.eos_token_id < c.vocab_size:
+            raise ValueError(f"eos_token_id={c.eos_token_id}: outside the vocabulary of vocab_size={c.vocab_size}")
         self.end = c.eos_token_id
         self.embed = TextEmbeddings(c)
         self.layers = nn.ModuleList(Layer(text_sizes(c), causal=True) for _ in range(c.n_layers))
@@ -201,10 +203,13 @@ class ImageEmbeddings(nn.Module):
 
 
 class ImageTower(nn.Module):
-    """ViT, with a norm before the layers; the one after them is of the class token alone."""
+    """ViT, with a norm before the layers; the one after them is of the class token alone. Raises ValueError if the
+    heads do not divide the width."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
+        if c.d_image % c.n_image_heads:
+            raise ValueError(f"n_image_heads={c.n_image_heads} does not divide d_image={c.d_image}")
         self.embed = ImageEmbeddings(c)
         self.norm_before = nn.LayerNorm(c.d_image, c.image_eps)
         self.layers = nn.ModuleList(Layer(image_sizes(c), causal=False) for _ in range(c.n_image_layers))
@@ -334,6 +339,7 @@ class CLIP(Model):
         "image_projection": ImageProjection, "image_classification": ImageClassification,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
+    NEEDED_IDS = ("eos_token_id",)
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
