@@ -329,6 +329,32 @@ def test_the_first_files_end_needs_no_row_nor_a_picture_an_end():
     assert tiny("image_encoder", vocab_size=3).text is None
 
 
+@pytest.mark.parametrize(("positions", "kind", "message"), [
+    ([0, 1], TypeError, "position_ids is a list: give a tensor"),
+    (torch.tensor([0.0, 1.0]), ValueError, "position_ids is torch.float32"),
+    (torch.tensor([[0, 1]] * 3), ValueError, r"position_ids has shape \[3, 2\], input_ids has \[2, 2\]"),
+    (torch.tensor([[[0, 1]]]), ValueError, r"position_ids has shape \[1, 1, 2\]"),
+    (torch.tensor(0), ValueError, r"position_ids has shape \[\]"),
+    (torch.tensor([0, 1, 2]), ValueError, r"position_ids has shape \[3\]"),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["clip", "bert", "gpt2"])
+def test_positions_that_do_not_fit_are_named(name, positions, kind, message):
+    if name == "clip":
+        model = tiny("text_encoder")
+    else:
+        model = tfkit.from_config(name, vocab_size=9, d_model=4, n_layers=1, n_heads=1, d_ff=4, max_length=5)
+    with pytest.raises(kind, match=message):
+        model(IDS.expand(2, 2), position_ids=positions)
+
+
+@torch.no_grad()
+def test_positions_of_all_or_of_each_text():
+    model = tiny("text_encoder").eval()
+    expected = model(IDS.expand(2, 2)).pooler_output
+    for positions in (torch.arange(2), torch.arange(2)[None], torch.arange(2, dtype=torch.int32).expand(2, 2)):
+        torch.testing.assert_close(model(IDS.expand(2, 2), position_ids=positions).pooler_output, expected)
+
+
 @pytest.mark.parametrize("changes", [{"image_size": 1}, {"patch_size": 0}])
 def test_pictures_without_a_patch_are_refused(changes):
     with pytest.raises(ValueError, match="must be at least patch_size="):

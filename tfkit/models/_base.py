@@ -34,7 +34,7 @@ from ..nn import Cache, Dropout, StaticCache
 from ..nn.cache import LeftPaddedCache
 from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
-from ._checks import can_read_values, check_ids, check_sizes, require_tensor
+from ._checks import can_read_values, check_ids, check_positions, check_sizes, require_tensor
 from ._output import Output
 from ._transformers_arguments import call_with_transformers_arguments
 from ._vocabulary import input_table, output_table, resize, set_input_table
@@ -417,8 +417,8 @@ def encoder_inputs(
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
     if types is not None:
         check_ids("token_type_ids", types)
-    if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
-        raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
+    if position_ids is not None:
+        check_positions(position_ids, ids)
     of_pairs = pairs and isinstance(attention_mask, Tensor) and attention_mask.dim() == 3
     covered = (ids.size(0), *([ids.size(1)] if of_pairs else []), past + ids.size(1))
     mask = to_padding_mask("attention_mask", attention_mask, covered)

@@ -110,6 +110,17 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     return ids
 
 
+def check_positions(position_ids: Any, ids: torch.Tensor) -> None:
+    """Raises TypeError or ValueError unless position_ids are integers for ids [B,L]: [L], [1,L] or [B,L]."""
+    require_tensor("position_ids", position_ids)
+    if position_ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"position_ids is {position_ids.dtype}, in which no table is looked up: give int64")
+    shape = position_ids.shape
+    fits = len(shape) == 1 or (len(shape) == 2 and (shape[0] == 1 or shape[0] == ids.size(0)))
+    if not fits or shape[-1] != ids.size(-1):
+        raise ValueError(f"position_ids has shape {list(shape)}, input_ids has {list(ids.shape)}")
+
+
 def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
     """Rows of an embedding. The cause is searched only after a failed look-up (on a GPU the look-up itself asserts)."""
     weight = getattr(table, "weight", None)

@@ -25,7 +25,7 @@ from ..nn.grouped_query import GroupedQueryAttention
 from ..objectives.in_batch_contrastive import pair_loss
 from . import _task_heads as task_heads
 from ._base import LABEL_FIELDS, Model, TaskConfig, configuration, to_padding_mask
-from ._checks import can_read_values, check_ids, check_max_length, embed_ids
+from ._checks import can_read_values, check_ids, check_max_length, check_positions, embed_ids
 from ._output import Output
 from .vit import check_pixels, interpolate_positions
 
@@ -397,8 +397,8 @@ class CLIP(Model):
         """The text tower's output, after checks of what it is given."""
         ids = check_ids("input_ids", input_ids)
         check_max_length(self.config, "input_ids", ids)
-        if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
-            raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
+        if position_ids is not None:
+            check_positions(position_ids, ids)
         assert self.text is not None
         found: Output = self.text(ids, to_padding_mask("attention_mask", attention_mask, ids.shape), position_ids)
         return found

@@ -19,7 +19,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _base
 from . import _task_heads as task_heads
 from ._base import LABEL_FIELDS, TIED_FIELDS, Model, TaskConfig, configuration, normal_init, to_padding_mask
-from ._checks import check_ids, check_max_length, check_memory, embed_ids
+from ._checks import check_ids, check_max_length, check_memory, check_positions, embed_ids
 from ._output import Output
 
 
@@ -145,9 +145,10 @@ class GPT2(Model):
     def positions(self, ids: Tensor, given: Tensor | None, past: Tensor | int) -> Tensor:
         """The positions of the tokens: given int [B,L], or counted from `past` -> int64 [B,L] or [L]"""
         check_max_length(self.config, "input_ids", ids, past)
-        if given is not None and given.shape[-1:] != ids.shape[-1:]:
-            raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
-        return position_range(past, ids.size(1), ids.device) if given is None else given
+        if given is None:
+            return position_range(past, ids.size(1), ids.device)
+        check_positions(given, ids)
+        return given
 
     def embed_inputs(self, ids: Tensor, types: Tensor | None = None) -> Tensor:
         """ids [B,L], and types [B,L], which are rows of the same table, or None -> [B,L,E], without positions. Raises
