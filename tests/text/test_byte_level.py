@@ -100,6 +100,11 @@ def test_captions_are_read_and_written_as_clip_does(from_whom: str, tmp_path: Pa
         theirs.eos_token_id,
         theirs.pad_token_id,
     )
+    lines = found.inner.token_to_id("Ċ"), found.inner.token_to_id("Ġ")  # no text gives them, but a model may
+    a, b = (found.inner.token_to_id(f"{letter}</w>") for letter in "ab")
+    for ids, text in (([a, *lines, b], "a \n b"), ([*lines, a, *lines], "a"), ([a, lines[0], b], None)):
+        assert found.decode([ids]) == [theirs.decode(ids)]
+        assert text is None or found.decode([ids]) == [text]
     batch, wanted = found.batch(CAPTIONS[:2]), theirs(CAPTIONS[:2], padding=True, return_tensors="pt")
     assert all(torch.equal(batch[name], wanted[name]) for name in ("input_ids", "attention_mask"))
     cut = theirs(CAPTIONS[:2], max_length=5, truncation=True, return_tensors="pt")["input_ids"]

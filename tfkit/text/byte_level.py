@@ -118,7 +118,8 @@ def end_words(inner: Inner) -> None:
     transformers knows it of CLIP."""
     end = getattr(inner.model, "end_of_word_suffix", None)
     if end and isinstance(inner.decoder, decoders.ByteLevel):
-        outside = decoders.Replace(Regex(r"^\s+|\s+$"), "")
+        # \A and \z, as ^ and $ match at every line for this engine
+        outside = decoders.Replace(Regex(r"\A\s+|\s+\z"), "")
         inner.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Replace(end, " "), outside])
 
 
