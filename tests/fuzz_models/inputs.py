@@ -35,7 +35,7 @@ class Case:
     padding: str  # left, right or none
     rows: int
     length: int
-    given: dict[str, Tensor] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
     mask: Tensor | None = None  # bool [B,L], of the rows that the model reads
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ def draw_pairs(case: Case, generator: torch.Generator) -> None:
         shape = (case.rows, image["num_channels"], image["image_size"], image["image_size"])
         case.given["pixel_values"] = torch.randn(shape, generator=generator).to(case.dtype)
     if case.cls == "CLIPModel":
-        case.given["return_loss"] = torch.tensor(True)
+        case.given["return_loss"] = True
     if case.cls == "CLIPForImageClassification":
         case.given["labels"] = torch.arange(case.rows) % case.fields["num_labels"]
 

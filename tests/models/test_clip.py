@@ -303,6 +303,7 @@ PICTURE, IDS = torch.zeros(1, 3, 6, 6), torch.tensor([[3, 8]])
     ("text_encoder", {"input_ids": IDS, "pixel_values": PICTURE}, TypeError, "pixel_values: head 'text_encoder' reads"),
     ("image_encoder", {"input_ids": IDS}, TypeError, "input_ids: head 'image_encoder' reads pixel_values"),
     ("text_encoder", {"input_ids": IDS, "return_loss": True}, TypeError, "return_loss: head 'text_encoder' reads"),
+    (None, {"input_ids": IDS, "pixel_values": PICTURE, "return_loss": 1}, TypeError, "return_loss=1: must be True"),
     ("text_encoder", {"input_ids": IDS.expand(3, 2).reshape(1, 6)}, ValueError, "max_length is 5"),
     ("text_encoder", {"input_ids": IDS, "labels": IDS}, TypeError, "labels: not a target of head 'text_encoder'"),
 ])  # fmt: skip

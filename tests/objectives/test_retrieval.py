@@ -34,6 +34,10 @@ def test_pair_loss_is_the_mean_of_both_directions():
     torch.testing.assert_close(pair_loss(scores), expected)
     with pytest.raises(ValueError, match=r"scores have shape \[4, 3\]: a loss needs one column for each row"):
         pair_loss(scores[:, :3])
+    with pytest.raises(ValueError, match=r"scores have shape \[0, 0\]: the mean of no pairs is no number"):
+        pair_loss(scores[:0, :0])
+    with pytest.raises(TypeError, match=r"scores are torch\.int64: give floats, scores\.float\(\)"):
+        pair_loss(torch.ones(2, 2, dtype=torch.long))
 
 
 def draws(dtype=torch.float64, size=1.0):

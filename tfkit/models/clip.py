@@ -457,6 +457,8 @@ class CLIP(Model):
         TypeError for invalid inputs, and for those that the head does not read."""
         targets: dict[str, Any] = self.check_targets({"labels": labels})
         of_text = {"input_ids": input_ids, "attention_mask": attention_mask, "position_ids": position_ids}
+        if return_loss is not None and not isinstance(return_loss, bool):
+            raise TypeError(f"return_loss={return_loss!r}: must be True, False or None")
         self.check_read(**of_text, pixel_values=pixel_values, return_loss=return_loss or None)
         found = [] if self.text is None else [self.read(**of_text)]
         found += [] if self.image is None else [self.see(pixel_values, bool(interpolate_pos_encoding))]

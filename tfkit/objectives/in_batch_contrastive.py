@@ -23,11 +23,15 @@ def pair_loss(scores: Tensor) -> Tensor:
     """InfoNCE in both directions (Radford et al. 2021, arXiv:2103.00020, figure 3): each row must find its column among
     all of the batch, and each column its row.
 
-    scores [B,B], of pairs on the diagonal -> scalar: the mean of both means. Raises ValueError unless there is one
-    column for each row.
+    scores [B,B], of pairs on the diagonal -> scalar: the mean of both means. Raises TypeError for scores that are not
+    floats, and ValueError unless there is one column for each row, and at least one pair.
     """
+    if not scores.is_floating_point():
+        raise TypeError(f"scores are {scores.dtype}: give floats, scores.float()")
     if scores.dim() != 2 or scores.size(0) != scores.size(1):
         raise ValueError(f"scores have shape {list(scores.shape)}: a loss needs one column for each row, its pair")
+    if len(scores) == 0:
+        raise ValueError("scores have shape [0, 0]: the mean of no pairs is no number; give at least one")
     pairs = torch.arange(len(scores), device=scores.device)
     return (F.cross_entropy(scores, pairs) + F.cross_entropy(scores.T, pairs)) / 2
 
