@@ -24,6 +24,10 @@ MADE = {
     "pretraining": lambda: hf.BertForPreTraining(hf.BertConfig(**BERT)),
     "classes": lambda: hf.BertForSequenceClassification(hf.BertConfig(**BERT, num_labels=3)),
     "clip": lambda: hf.CLIPModel(hf.CLIPConfig(text_config={**CLIP, **SMALL}, vision_config={**CLIP, **PICTURE})),
+    "photo": lambda: hf.CLIPVisionModelWithProjection(hf.CLIPVisionConfig(**CLIP, **PICTURE)),
+    "modern clip": lambda: hf.CLIPModel(
+        hf.CLIPConfig(text_config={**CLIP, **SMALL, "eos_token_id": 59}, vision_config={**CLIP, **PICTURE})
+    ),
     "caption": lambda: hf.CLIPTextModelWithProjection(hf.CLIPTextConfig(**CLIP, **SMALL)),
     "picture": lambda: hf.ViTForImageClassification(hf.ViTConfig(**CLIP, **PICTURE)),
     "t5": lambda: hf.T5ForConditionalGeneration(
@@ -36,6 +40,8 @@ SHOWN = {
     "pretraining": ["loss", "prediction logits", "seq relationship logits"],
     "classes": ["loss", "logits"],
     "clip": ["loss", "logits per image", "logits per text", "text embeds", "image embeds"],
+    "modern clip": ["loss", "logits per image", "logits per text", "text embeds", "image embeds"],
+    "photo": ["image embeds", "last hidden state"],
     "caption": ["text embeds", "last hidden state"],
     "picture": ["loss", "logits"],
     "t5": ["loss", "logits", "encoder last hidden state", "greedy decoding"],
