@@ -32,7 +32,7 @@ from .vit import check_pixels, interpolate_positions
 
 @configuration
 class Config(TaskConfig):
-    """Of the texts, and with `image` in the name, of the pictures."""
+    """Fields of the text tower; those with `image` in their names are the image tower's."""
 
     vocab_size: int = 49408
     d_model: int = 512
@@ -178,7 +178,8 @@ class TextTower(nn.Module):
 
 
 class ImageEmbeddings(nn.Module):
-    """Patch embeddings after a class token, with position embeddings, as in ViT; but of the patches without a bias.
+    """Patch embeddings after a class token, with position embeddings, as in ViT, but the patches' projection has no
+    bias.
 
     Submodules patches: nn.Conv2d with non-overlapping windows, positions [1+P,E]. Parameter cls_token [E]. Raises
     ValueError if the picture is smaller than one patch.
@@ -240,8 +241,9 @@ class Pair(nn.Module):
         self.logit_scale = nn.Parameter(torch.tensor(float(c.initial_scale)))
 
     def forward(self, text: Output, image: Output, return_loss: bool = False) -> dict[str, Any]:
-        """-> loss, logits_per_image [I,T], logits_per_text [T,I], text_embeds [T,P], image_embeds [I,P], and what the
-        towers give, projected"""
+        """text: last_hidden_state [T,L,E], pooler_output [T,E]; image: [I,1+P,E], [I,E] of its own width -> loss,
+        logits_per_image [I,T], logits_per_text [T,I], text_embeds [T,P], image_embeds [I,P], and what the towers give,
+        with pooler_output [T,P] and [I,P], projected. Raises ValueError for a loss of T != I."""
         text = Output({**text, "pooler_output": self.text_projection(text.pooler_output)})
         image = Output({**image, "pooler_output": self.image_projection(image.pooler_output)})
         texts, images = (F.normalize(found.pooler_output, dim=-1) for found in (text, image))
@@ -271,6 +273,7 @@ class TextEncoder(nn.Module):
         super().__init__()
 
     def forward(self, found: Output) -> dict[str, Any]:
+        """found: of a tower -> the same: last_hidden_state [B,L,E], pooler_output [B,E]; of pictures L = 1+P"""
         return found
 
 
@@ -422,8 +425,9 @@ class CLIP(Model):
     def get_text_features(
         self, input_ids: Tensor | None, attention_mask: Tensor | None = None, position_ids: Tensor | None = None
     ) -> Output:
-        """The texts alone, of the model with both towers or of head "text_projection": input_ids, attention_mask [B,L]
-        -> last_hidden_state [B,L,E], pooler_output [B,P], the vectors of common width before they are normalised."""
+        """The texts alone, of the model with both towers or of head "text_projection": input_ids, attention_mask [B,L],
+        position_ids [L] or [B,L] -> last_hidden_state [B,L,E], pooler_output [B,P], the vectors of common width before
+        they are normalised."""
         self.require_projection("text_projection", "get_text_features")
         found = self.read(input_ids, attention_mask, position_ids)
         return Output({**found, "pooler_output": self.task_head.text_projection(found.pooler_output)})
