@@ -36,7 +36,7 @@ class Settings(TypedDict, total=False):
     encoder_repetition_penalty: float
     no_repeat_ngram_size: int
     encoder_no_repeat_ngram_size: int
-    bad_words_ids: Sequence[Sequence[int]] | None
+    bad_words_ids: Rows
     min_length: int
     min_new_tokens: int | None
     forced_bos_token_id: int | None

@@ -11,7 +11,7 @@ import transformers
 
 import tfkit
 from tests.decode.test_parity import END, PAD, V, assert_same, pair, reads_source, sentences
-from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative
+from tfkit.decode import Beam, Contrastive, Diverse, Greedy, LogitsProcessors, Sample, Speculative
 from tfkit.decode import settings as module
 from tfkit.decode.generate import check_generator
 
@@ -289,10 +289,23 @@ BAD = [
     (dict(pad_id=500), "pad_id names 500"),
     (dict(start_id=500), "start_id names 500"),
     (dict(max_new_tokens=-3), "max_new_tokens=-3: must not be negative"),
-    (dict(bad_words_ids=[5]), "bad_words_ids holds a number"),
-    (dict(bad_words_ids="no"), "bad_words_ids holds text: pass a list of words, each a list of ids"),
-    (dict(bad_words_ids=[["no"]]), "bad_words_ids holds text"),
-    (dict(bad_words_ids=5), "bad_words_ids=5: pass a list of words"),
+    (dict(bad_words_ids=5), "bad_words_ids=5: pass a list of words, each a list of ids"),
+    (dict(bad_words_ids=[5]), r"bad_words_ids=\[5\]: pass"),
+    (dict(bad_words_ids=""), "bad_words_ids='': pass"),
+    (dict(bad_words_ids="no"), "bad_words_ids='no': pass"),
+    (dict(bad_words_ids=["no"]), r"bad_words_ids=\['no'\]: pass"),
+    (dict(bad_words_ids=[["no"]]), r"bad_words_ids=\[\['no'\]\]: pass"),
+    (dict(bad_words_ids=[b"ab"]), r"bad_words_ids=\[b'ab'\]: pass"),
+    (dict(bad_words_ids={}), r"bad_words_ids=\{\}: pass"),
+    (dict(bad_words_ids=[{5}]), r"bad_words_ids=\[\{5\}\]: pass"),
+    (dict(bad_words_ids=[[None]]), r"bad_words_ids=\[\[None\]\]: pass"),
+    (dict(bad_words_ids=[[True]]), r"bad_words_ids=\[\[True\]\]: pass"),
+    (dict(bad_words_ids=[[1.5]]), r"bad_words_ids=\[\[1\.5\]\]: pass"),
+    (dict(bad_words_ids=[[5.0]]), r"bad_words_ids=\[\[5\.0\]\]: pass"),
+    (dict(bad_words_ids=torch.tensor([5])), r"bad_words_ids=tensor\(\[5\]\): pass"),
+    (dict(bad_words_ids=torch.tensor([[1.5], [2.0]])), r"bad_words_ids=tensor\(\[\[1\.5.*: pass"),
+    (dict(bad_words_ids=[[]]), "bad_words_ids holds an empty word: each is a list of at least one id"),
+    (dict(bad_words_ids=torch.tensor([[99, 5]])), "bad_words_ids names 99"),
     (dict(num_beams=0), "num_beams=0: must be at least 1"),
     (dict(num_beams="4"), "num_beams='4': must be a whole number"),
     (dict(num_beams=4, num_beam_groups="2"), "num_beam_groups='2': must be a whole number"),
@@ -325,6 +338,26 @@ def test_arrays_and_lists_are_ids_too():
     for kind in (np.asarray, torch.Tensor.tolist):
         found = tfkit.generate(ours, kind(ids), attention_mask=kind(mask), max_new_tokens=3, pad_id=PAD)
         assert torch.equal(found, expected)
+
+
+def test_words_may_be_arrays_and_are_kept_as_plain_lists():
+    _, ours = pair("gpt2")
+    plain, how = [[5, 1], [7, 9]], dict(max_new_tokens=4, end_id=-1)
+    first = tfkit.generate(ours, [[5, 6]], max_new_tokens=1, end_id=-1)[0, -1:]
+    assert tfkit.generate(ours, [[5, 6]], bad_words_ids=first[None], max_new_tokens=1, end_id=-1)[0, -1] != first
+    expected = tfkit.generate(ours, [[5, 6]], bad_words_ids=plain, **how)
+    mixed = (torch.tensor([5, 1]), (np.int64(7), 9))
+    for given in (torch.tensor(plain), np.array(plain), mixed):
+        kept = LogitsProcessors(bad_words_ids=given).bad_words_ids
+        assert kept == plain and all(type(token) is int for word in kept for token in word)
+        assert torch.equal(tfkit.generate(ours, [[5, 6]], bad_words_ids=given, **how), expected)
+
+
+def test_words_that_can_be_read_only_once_are_refused():
+    """A check that read them left none to forbid."""
+    for given in (iter([[5]]), [iter([5])]):
+        with pytest.raises(TypeError, match="list_iterator object at .*: pass a list of words, each a list of ids"):
+            tfkit.generate(pair("gpt2")[1], [[5, 6]], bad_words_ids=given, max_new_tokens=1)
 
 
 def test_a_default_end_of_a_larger_vocabulary_counts_as_none():

@@ -31,7 +31,7 @@ from tfkit.decode.decoders import (
     source_of,
 )
 from tfkit.decode.guidance import Guidance
-from tfkit.decode.logits_processors import BoundLogitsProcessors, LogitsProcessors, biases_of
+from tfkit.decode.logits_processors import BoundLogitsProcessors, LogitsProcessors, biases_of, words_of
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 from tfkit.options import Arguments, Ids, Rows, Settings
 
@@ -428,7 +428,8 @@ def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
     if biases := given.get("sequence_bias"):
         named_ids["sequence_bias"] = [token for ids in biases_of(biases) for token in ids]
-    named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
+    if (words := given.get("bad_words_ids")) is not None:
+        named_ids["bad_words_ids"] = [token for word in words_of(words) for token in word]
     for name, ids in named_ids.items():
         if wrong := [i for i in ids if not 0 <= i < size]:
             raise ValueError(f"{name} names {wrong[0]}, outside the vocabulary: ids go from 0 to {size - 1}")

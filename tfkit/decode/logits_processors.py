@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -57,7 +58,7 @@ class LogitsProcessors:
             require_number(name, getattr(self, name), above=0, advice="; 1 changes nothing")
         for name in ("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens"):
             require_whole(name, getattr(self, name))
-        require_words(self.bad_words_ids)
+        object.__setattr__(self, "bad_words_ids", words_of(self.bad_words_ids))
         biases_of(self.sequence_bias)
         if (decay := self.exponential_decay_length_penalty) is not None:
             if isinstance(decay, str) or not isinstance(decay, Sequence) or len(decay) != 2:
@@ -73,18 +74,30 @@ class LogitsProcessors:
         return BoundLogitsProcessors(self, prompt, max_new_tokens, eos_token_ids, source)
 
 
-def require_words(given: Any) -> None:
-    """Raises TypeError or ValueError for `bad_words_ids` other than a list of words, each a list of ids."""
-    advice = "pass a list of words, each a list of ids"
-    if not isinstance(given, str) and not hasattr(given, "__iter__"):
-        raise TypeError(f"bad_words_ids={given!r}: {advice}")
-    for word in given:
-        if isinstance(word, int):
-            raise TypeError(f"bad_words_ids holds a number: {advice}")
-        if isinstance(word, str) or any(isinstance(token, str) for token in word):
-            raise TypeError(f"bad_words_ids holds text: {advice}")
-        if len(word) == 0:
-            raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
+def words_of(given: Any) -> list[list[int]]:
+    """A `bad_words_ids`, a sequence of words or a tensor [M,n] of them, as plain lists. Raises TypeError for anything
+    but sequences or tensors of whole numbers, ValueError for an empty word."""
+    outer = list_of(given)
+    words = None if outer is None else [list_of(word) for word in outer]
+    if words is None or any(word is None or not all(map(is_whole, word)) for word in words):
+        shown = " ".join(repr(given).split())  # a tensor is shown on several lines
+        raise TypeError(f"bad_words_ids={shown}: pass a list of words, each a list of ids")
+    if [] in words:
+        raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
+    return [[int(token) for token in word or ()] for word in words]
+
+
+def list_of(given: Any) -> list[Any] | None:
+    """A sequence, an array or a tensor as a list; None for anything else: text, a single number, what has no order, and
+    an iterator, which could be read only once."""
+    given = given.tolist() if hasattr(given, "tolist") else given
+    text = isinstance(given, str | bytes | bytearray)
+    return list(given) if isinstance(given, Sequence) and not text else None
+
+
+def is_whole(given: Any) -> bool:
+    """Whether this is a whole number, numpy's among them, and not True or False."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
 
 
 def biases_of(given: SequenceBias) -> dict[tuple[int, ...], float]:
