@@ -278,6 +278,7 @@ BAD = [
     (dict(strategy="beam"), "strategy='beam': give an instance"),
     (dict(strategy=Beam), "strategy=Beam: give an instance"),
     (dict(strategy=Beam(2), num_beams=3), "num_beams describes a search"),
+    (dict(input_ids=[]), "input_ids is empty: give at least one row"),
     (dict(input_ids=["hello"]), "holds text"),
     (dict(input_ids="hello"), "holds text"),
     (dict(input_ids=[5, 6]), r"write \[ids\]"),

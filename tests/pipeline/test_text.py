@@ -87,6 +87,32 @@ def test_no_text_is_followed_by_none(saved: Saved) -> None:
         assert tfkit.Text(saved(name)).generate([], max_new_tokens=2) == []
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (dict(max_new_tokens=-3), "max_new_tokens=-3: must not be negative"),
+        (dict(typo=1), "generate has no setting 'typo'"),
+        (dict(do_sample="no"), "do_sample='no': must be True or False"),
+        (dict(strategy="beam"), "strategy='beam': give an instance"),
+        (dict(strategy=Beam(2), num_return_sequences=3), "num_return_sequences=3: must be from 1 to 2"),
+        (dict(bad_words_ids=[5]), "bad_words_ids="),
+        (dict(seed=-1), "seed=-1: must be at least 0"),
+        (dict(stream=True), "stream=True writes one text; got 0"),
+    ],
+    ids=str,
+)
+def test_settings_are_checked_where_there_is_no_text(given: dict, message: str, saved: Saved) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        tfkit.Text(saved("gpt2")).generate([], **given)
+
+
+def test_what_may_be_said_of_texts_may_be_said_of_none(saved: Saved) -> None:
+    text = tfkit.Text(saved("gpt2"))
+    given = dict(seed=3, do_sample=True, stop_strings=["x"], pad_token_id=0, num_return_sequences=2, prefix=[3])
+    assert text.generate([], **given) == []
+    assert text.generate([], Beam(2), compile="eager", static_cache=True, attention_mask=None) == []
+
+
 STRATEGIES = [None, Greedy(), Sample(1.3), Beam(3), Contrastive(3, 0.4)]
 
 

@@ -8,6 +8,7 @@ files of the other strategies are used only if a call asks for them.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -168,10 +169,7 @@ def request_for(
     defaults.refuse_unknown(settings)
     if strategy is None:
         defaults.warn_of_unused(kwargs, settings)
-        strategy = defaults.strategy_of(settings)
-        if num_return_sequences is None:
-            num_return_sequences = settings.get("num_return_sequences")
-    returned, runs = returned_sequences(strategy, num_return_sequences)
+    strategy, returned, runs = strategy_for(strategy, settings, num_return_sequences)
     start, eos, pad = special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
@@ -191,6 +189,39 @@ def request_for(
         static_cache=static_cache, compile_backend=backend, cross_attention_inputs=cross_inputs,
     )  # fmt: skip
     return strategy, request if processors is None else replace(request, processors=bind(processors, request))
+
+
+def strategy_for(
+    strategy: Strategy | None, settings: Mapping[str, Any], num_return_sequences: int | None
+) -> tuple[Strategy, int, int]:
+    """The given strategy or, without one, that of the settings; with what `returned_sequences` gives for it."""
+    if strategy is None:
+        strategy = defaults.strategy_of(settings)
+        if num_return_sequences is None:
+            num_return_sequences = settings.get("num_return_sequences")
+    return strategy, *returned_sequences(strategy, num_return_sequences)
+
+
+def check_arguments(model: Any, strategy: Strategy | None, given: Mapping[str, Any]) -> None:
+    """Raises what `request_for` does for a strategy or settings that cannot be followed, whatever the ids: for a call
+    without any. given: the arguments by name; those that have a row for each sentence are not looked at."""
+    require_lm_head(model)
+    own = inspect.signature(request_for).parameters.keys() - {"model", "input_ids", "strategy", "kwargs"}
+    kwargs = {name: value for name, value in given.items() if name not in own}
+    named = pop_special_token_ids(kwargs, {name: given.get(name) for name in ("start_id", "end_id", "pad_id")})
+    cross_attention_inputs(model, kwargs)
+    check_names(strategy, kwargs)
+    if (backend := given.get("compile", False)) is not False:
+        backend_of(backend)
+    settings = {**defaults.of(model), **kwargs}
+    defaults.refuse_unknown(settings)
+    strategy_for(strategy, settings, given.get("num_return_sequences"))
+    special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
+    new_tokens(torch.empty(0, 0), given.get("max_new_tokens"), kwargs.get("max_length"), settings)
+    defaults.processors_of(model, settings, kwargs)
+    require_known_ids(model, kwargs)
+    stop_strings_of(settings, given.get("tokenizer"))
+    generator_for(given.get("generator"), given.get("seed"), next(model.parameters()).device)
 
 
 def bind(processors: LogitsProcessors, request: GenerationRequest) -> BoundLogitsProcessors:
@@ -315,7 +346,9 @@ def stack_rows(rows: Any, pad: int, name: str) -> tuple[Tensor, Tensor]:
     if len(rows) and not hasattr(rows[0], "__len__"):
         raise ValueError(f"{name} must be rows of ids, one for each sentence: for a single row write [ids]")
     lists = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
-    if not lists or not all(lists):
+    if not lists:
+        raise ValueError(f"{name} is empty: give at least one row")
+    if not all(lists):
         raise ValueError(f"{name} holds an empty sentence: each needs at least one id")
     if any(type(i) is not int for row in lists for i in row):
         raise TypeError(f"{name} must be integers: rows of the ids that a tokenizer gives")

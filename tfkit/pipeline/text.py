@@ -15,7 +15,7 @@ from .. import tracing
 from ..decode import Strategy, stream
 from ..decode import settings as defaults
 from ..decode.decoders import is_causal, require_lm_head
-from ..decode.generate import evaluating, special_ids, stop_strings_of
+from ..decode.generate import check_arguments, evaluating, special_ids, stop_strings_of
 from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
@@ -359,18 +359,19 @@ class Text:
         kwargs: Mapping[str, Any],
     ) -> str | list[str] | Iterator[str]:  # fmt: skip
         """The text after each row of ids or features, or an iterator over its pieces. single: whether the input was one
-        text, not a list. Raises TypeError for a stream of several texts."""
+        text, not a list. Raises TypeError for a stream of other than one text."""
+        if streamed and len(rows) != 1:
+            raise TypeError(f"stream=True writes one text; got {len(rows)}")
         kwargs = {"tokenizer": self.tokenizer, **kwargs}
+        if not len(rows):
+            check_arguments(self.model, strategy, kwargs)
+            return []
         settings = {**defaults.of(self.model), **kwargs}
         given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
         ends = special_ids(self.model, settings, *given.values())[1]
-        if not len(rows) and not streamed:
-            return []
         found = stream(self.model, rows, strategy, **kwargs)
         before: Any = rows if is_causal(self.model) else [[] for _ in rows]
         if streamed:
-            if len(rows) != 1:
-                raise TypeError(f"stream=True writes one text; got {len(rows)}")
             return text_pieces(self.tokenizer, before[0], found, ends)
         pieces = list(found) or [torch.empty(len(rows), 0, dtype=torch.int64)]
         ids = torch.cat(pieces, 1)  # [B·R,T]
