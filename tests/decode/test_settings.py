@@ -219,7 +219,10 @@ def test_a_prompt_longer_than_the_model_is_refused_at_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [("{", "not JSON"), ("[1]", "holds list"), ('{"repetition_penalty": 0}', "repetition_penalty=0"),
-     ('{"num_beams": "x"}', "generation_config.json: ")],
+     ('{"num_beams": "x"}', "generation_config.json: "),
+     ('{"do_sample": "no"}', "do_sample='no': must be True or False"),
+     ('{"do_sample": "no", "num_beams": 4}', "do_sample='no': must be True or False"),
+     ('{"bad_words_ids": ""}', "bad_words_ids='': pass a list")],
 )  # fmt: skip
 def test_a_damaged_file_is_named(tmp_path, text, message):
     saved("gpt2", tmp_path)

@@ -121,11 +121,9 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
         found: T | None = settings.get(name)
         return default if found is None else found
 
-    beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
+    beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), is_sampled(settings)
     require_whole("num_beams", beams, least=1)
     require_whole("num_beam_groups", groups, least=1)
-    if sampled not in (True, False):
-        raise TypeError(f"do_sample={sampled!r}: must be True or False")
     if beams > 1 and sampled:
         raise ValueError(f"num_beams={beams} and do_sample=True: a beam that samples is not implemented")
     if beams > 1:
@@ -145,6 +143,14 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
     return GREEDY
 
 
+def is_sampled(settings: Mapping[str, Any]) -> bool:
+    """Whether the settings ask for sampling. Raises TypeError for a do_sample other than True, False or None."""
+    sampled = settings.get("do_sample")
+    if sampled not in (True, False, None):
+        raise TypeError(f"do_sample={sampled!r}: must be True or False")
+    return bool(sampled)
+
+
 def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str]) -> LogitsProcessors | None:
     """The logits processors of the settings, or None if they ask for none. Tokens that only the Config forces are for
     encoder-decoders: a decoder-only model ignores them unless they are among the names in `given`."""
@@ -157,7 +163,7 @@ def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str
 def _check_settings(found: dict[str, Any], file: Path) -> dict[str, Any]:
     """The settings, if they make a valid strategy and valid logits processors; otherwise ValueError names the file."""
     try:
-        strategy_of(found | {"do_sample": bool(found.get("do_sample")) and found.get("num_beams") in (None, 1)})
+        strategy_of(found | {"do_sample": is_sampled(found) and found.get("num_beams") in (None, 1)})
         LogitsProcessors(**{name: found[name] for name in PROCESSORS if found.get(name) is not None})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
