@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -98,6 +99,13 @@ def test_one_group_is_a_beam(model):
     model, given = (causal(), PROMPTS) if model == "gpt2" else (ours(), SOURCES)
     how = dict(max_new_tokens=6, start_id=START, end_id=END, pad_id=PAD, num_return_sequences=2)
     assert torch.equal(generate(model, given, Diverse(4, groups=1), **how), generate(model, given, Beam(4), **how))
+
+
+def test_a_number_of_beams_may_be_one_of_numpys():
+    assert Beam(np.int64(4)) == Beam(4) and type(Beam(np.int64(4)).size) is int
+    how = dict(max_new_tokens=3, end_id=END, pad_id=PAD)
+    found = generate(causal(), PROMPTS, num_beams=np.int64(4), num_beam_groups=np.int64(2), **how)
+    assert torch.equal(found, generate(causal(), PROMPTS, num_beams=4, num_beam_groups=2, **how))
 
 
 @pytest.mark.parametrize("static", [False, True])
@@ -281,8 +289,11 @@ def test_bad_settings_are_named():
         generate(model, torch.ones(2, 3, dtype=torch.int64), attention_mask=torch.ones(2, 4))
     with pytest.raises(ValueError, match="a row of padding only"):
         generate(model, torch.tensor([[3, 4], [0, 0]]), pad_id=0, end_id=2)
-    with pytest.raises(ValueError, match="size='4'"):
-        Beam("4")
+    for size in ("4", 2.0, True):
+        with pytest.raises(TypeError, match=rf"Beam\(size={size!r}\): must be a whole number, at least 1 hypothesis"):
+            Beam(size)
+    with pytest.raises(ValueError, match=r"Diverse\(size=0\): must be at least 1 hypothesis"):
+        Diverse(0)
     with pytest.raises(ValueError, match="num_return_sequences=3"):
         generate(model, PROMPTS, Beam(2), num_return_sequences=3)
     with pytest.raises(ValueError, match="max_length=2: the prompt"):

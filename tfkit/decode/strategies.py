@@ -117,8 +117,8 @@ class Beam:
     HYPOTHESES = BeamHypotheses
 
     def __post_init__(self) -> None:
-        if type(self.size) is not int or self.size < 1:
-            raise ValueError(f"{type(self).__name__}(size={self.size!r}): must be at least 1 hypothesis")
+        require_whole(f"{type(self).__name__}(size", self.size, least=1, advice=" hypothesis")
+        object.__setattr__(self, "size", int(self.size))
         require_number(f"{type(self).__name__}(length_penalty", self.length_penalty)
         if self.early_stopping not in (True, False, "never"):
             raise ValueError(f'early_stopping={self.early_stopping!r} must be True, False or "never"')
