@@ -41,10 +41,12 @@ def accept_draft(
 
 
 def draw(probs: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """probs [B,V], each row with a sum above 0 -> int64 [B]: one draw of each row, `torch.multinomial`'s for the same
-    state of the generator. Raises RuntimeError for what are no probabilities, on a CPU only: elsewhere the host would
-    wait for the device at each token to look at them, as `torch.multinomial` does twice."""
+    """probs [B,V], each row with a sum above 0 -> int64 [B]: one draw of each row, on a CPU and with CUDA that of
+    `torch.multinomial` for the same state of the generator. Raises RuntimeError for what are no probabilities, on a CPU
+    only: elsewhere NaN scores give some token silently, as the host would wait for the device at each token to look at
+    them (with CUDA, `torch.multinomial` does so twice)."""
     if probs.device.type == "cpu":
         return torch.multinomial(probs, 1, generator=generator).squeeze(1)
-    race = torch.empty_like(probs).exponential_(1.0, generator=generator)  # who has the rate p arrives first with that
-    return (probs / race).argmax(-1)
+    # of exponential arrivals with the rates p, the i-th is first with probability p_i
+    arrivals = torch.empty_like(probs).exponential_(1.0, generator=generator)
+    return (probs / arrivals).argmax(-1)
