@@ -4,6 +4,7 @@ import torch
 from tests.autograder.pretended import DEVICE, pretended, waiting
 from tfkit.decode import Greedy, Sample
 from tfkit.decode.drawing import accept_draft, draw, sample_token
+from tfkit.decode.speculative import accept_or_resample
 
 
 def test_words_come_as_often_as_their_probability_says():
@@ -51,6 +52,17 @@ def test_draws_elsewhere_are_those_that_torch_would_make(dtype):
         assert torch.equal(one, other) and not torch.isin(one, torch.arange(7, 11)).any()
     with pytest.raises(RuntimeError, match="probability tensor"):
         draw(torch.full((1, 3), torch.nan))
+
+
+def test_a_refused_guess_is_replaced_elsewhere_as_here():
+    p, q = (torch.randn(n, 31, generator=torch.Generator().manual_seed(n)).mul(2).softmax(-1) for n in (4, 3))
+    ids = torch.tensor([5, 6, 7])
+    for seed in range(3):
+        count, token = accept_or_resample(p, q, ids, torch.Generator().manual_seed(seed))
+        with pretended():
+            there = (one.to(DEVICE) for one in (p, q, ids))
+            found, other = accept_or_resample(*there, torch.Generator().manual_seed(seed))
+        assert found == count and torch.equal(other.near, token)
 
 
 CUTS = {"top_k": 3, "top_p": 0.7, "min_p": 0.1, "typical_p": 0.8, "epsilon_cutoff": 0.01, "eta_cutoff": 0.01}

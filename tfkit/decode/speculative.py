@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
+from tfkit.decode.drawing import draw
 from tfkit.decode.search import Draft, GenerationRequest, SequenceBuffer
 from tfkit.decode.strategies import GREEDY, Greedy, Sample
 
@@ -81,7 +82,7 @@ class Speculative:
         ids, draft_probs = buffer.current_ids, []
         for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
             draft_probs.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
-            token = torch.multinomial(draft_probs[-1], 1, generator=request.generator)
+            token = draw(draft_probs[-1], request.generator)[:, None]
             ids = torch.cat([ids, token], 1)
             if request.eos_token_ids and bool(request.is_end(token)):
                 break
@@ -132,4 +133,4 @@ def accept_or_resample(
     draws = torch.rand(len(draft_ids), generator=generator, device=p.device, dtype=p.dtype)
     n_accepted = int((draws < acceptance).long().cumprod(0).sum())
     residual = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(draft_ids) else p[n_accepted]
-    return n_accepted, torch.multinomial(residual if bool(residual.any()) else p[n_accepted], 1, generator=generator)
+    return n_accepted, draw((residual if bool(residual.any()) else p[n_accepted])[None], generator)
