@@ -7,7 +7,7 @@ import pytest
 from autograder.exercises import registry
 from autograder.grade.run import CellSource
 from autograder.questions import graded, record
-from autograder.questions.elsewhere import earlier_answers, names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.elsewhere import earlier_answers, imports_of, names_from_elsewhere, only_call, ways_elsewhere
 from autograder.questions.question import fingerprint
 from autograder.questions.runs import code_of
 
@@ -145,6 +145,14 @@ def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_c
                CellSource("b", "def causal_mask(n):\n    return None", "masks.causal")]  # fmt: skip
     assert [one.id for one in earlier_answers(exercise, text)] == ["masks.causal", "masks.padding"]
     assert graded.stands_alone(code_of(exercise, text), sources, backend, graded.submission_budget())
+
+
+def test_an_import_that_breaks_in_any_way_stops_no_other(tmp_path, monkeypatch):
+    (tmp_path / "breaks_when_imported.py").write_text("raise RuntimeError('no such driver')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    names: dict = {}
+    exec(imports_of(["import breaks_when_imported\nimport no_such_module\nimport math"]), names)
+    assert "math" in names and "breaks_when_imported" not in names
 
 
 def test_what_an_answer_may_use_of_other_cells_is_not_held_against_it():
