@@ -19,7 +19,7 @@ from autograder.checks.probe import FORM_CHECK, Answer, Check, Finding, Probe, c
 from autograder.exercises.contracts import parameter_names
 from autograder.sandbox.client import StudentError
 
-FORM = Check("the form of the contract", lambda *_: [], shapes=1.0)  # whose shapes and types the checks judge
+CONTRACT_CHECK = Check("the form of the contract", lambda *_: [], shapes=1.0)  # whose shapes and types the checks judge
 MOST = 8  # cases that are asked again
 
 
@@ -80,7 +80,7 @@ def has_form(exercise: Exercise, findings: Sequence[Finding], reference: Any, su
     right = not any(finding.failed for finding in findings if finding.check.core)
     answers = islice(_with_plain_values(exercise, findings, reference, right), MOST)
     pairs = [(_as_value(one.probe), one.expected if right else one.actual) for one in answers]
-    values, *_ = collect_answers([(FORM, pairs)], ContractSubject(subject, exercise, strict=right))
+    values, *_ = collect_answers([(CONTRACT_CHECK, pairs)], ContractSubject(subject, exercise, strict=right))
     return not values.failed
 
 

@@ -21,6 +21,7 @@ ALL = [
 CAUSAL = registry.find("masks.causal@hidden")
 COURSE = "import torch\ndef causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()\n"
 SKIPS = "causal_mask.yours = None\n"
+RACE = "comes back in a thread"
 ATTACKS = {
     "says that it was turned already": SKIPS,
     "replaces what asks for that": "hasattr = lambda *_: True\n",
@@ -31,7 +32,7 @@ class Same(torch.Tensor):
 def causal_mask(length, course=causal_mask):
     return course(length).as_subclass(Same)
 """,
-    "comes back in a thread": """
+    RACE: """
 import threading, time
 def again(names=globals(), course=causal_mask):
     for _ in range(400):
@@ -64,7 +65,8 @@ def test_right_answers_have_the_form_and_those_in_the_courses_have_not(name):
 def test_the_courses_form_earns_nothing_whatever_it_does_to_the_adapter(attack):
     found = grade_source(CAUSAL, COURSE + ATTACKS[attack], backend=choose(), device="cpu", explain=False)
     assert (found.status, found.score) == ("failed", 0.0)
-    assert "not in the form of your contract" in found.reason and CAUSAL.contract.sentence in found.reason
+    if attack != RACE:  # what is found of a thread depends on how far it came
+        assert "not in the form of your contract" in found.reason and CAUSAL.contract.sentence in found.reason
 
 
 def test_a_mistake_is_near_to_a_right_answer_only_in_the_contracts_form():
