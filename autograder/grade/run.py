@@ -214,10 +214,13 @@ class Grader:
     def _has_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
         """Whether what was examined has the contract's form by itself: it is asked again in a box without the adapter,
         which the cells beside it could skip or deceive."""
+        own = contracts.adapter(exercise).rstrip()  # the notebook has a copy of it, which need not be marked as one
+        sources = [replace(one, text=one.text.replace("\r\n", "\n").replace(own, "")) for one in self.sources]
+        bare = replace(self, sources=sources, killer_cells=set(self.killer_cells))
         with SandboxClient(self.backend, self.limits) as student:
             if verdict.device != "cpu":
                 student.start_device(verdict.device)
-            self._run_cells(student, contracts.with_contract(exercise, ""))
+            bare._run_cells(student, contracts.with_contract(exercise, ""))
             try:
                 if override:
                     student.bind(injected_modules.source(override)[0], _replaced(exercise, override))

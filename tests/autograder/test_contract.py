@@ -11,7 +11,7 @@ from autograder.checks.probe import collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.exercises import contracts, registry
 from autograder.exercises.answers import answers
-from autograder.grade.run import grade_source
+from autograder.grade.run import grade_notebook, grade_source
 from autograder.sandbox import choose
 from autograder.sandbox.client import StudentError
 
@@ -20,6 +20,7 @@ ALL = [
 ]
 CAUSAL = registry.find("masks.causal@hidden")
 COURSE = "import torch\ndef causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()\n"
+OWN = COURSE.replace("torch.ones", "~torch.ones")
 SKIPS = "causal_mask.yours = None\n"
 RACE = "comes back in a thread"
 ATTACKS = {
@@ -69,8 +70,26 @@ def test_the_courses_form_earns_nothing_whatever_it_does_to_the_adapter(attack):
         assert "not in the form of your contract" in found.reason and CAUSAL.contract.sentence in found.reason
 
 
+@pytest.mark.parametrize(
+    "sources",
+    [
+        (OWN, contracts.adapter(CAUSAL).rstrip()),
+        (contracts.with_adapter(CAUSAL, OWN).replace("\n", "\r\n"),),
+    ],
+    ids=["cells that a kernel ran", "exported file"],
+)
+def test_a_copy_of_the_adapter_beside_a_right_answer_costs_nothing(sources):
+    """A kernel's history and an exported file have the notebook's cell with the adapter, and no marks of cells."""
+    cells = [
+        {"cell_type": "code", "id": f"run-{number}", "metadata": {}, "source": source, "outputs": []}
+        for number, source in enumerate(sources)
+    ]
+    (found,) = grade_notebook({"cells": cells}, [CAUSAL], backend=choose(), device="cpu")
+    assert (found.status, found.score, found.reason) == ("passed", found.max_score, "")
+
+
 def test_a_mistake_is_near_to_a_right_answer_only_in_the_contracts_form():
-    own, course = COURSE.replace("torch.ones", "~torch.ones").replace("tril()", "tril(-1)"), COURSE + SKIPS
+    own, course = OWN.replace("tril()", "tril(-1)"), COURSE + SKIPS
     found = grade_source(CAUSAL, own, backend=choose(), device="cpu")
     assert (found.score, found.misconception) == (0.7, "own_position_hidden")
     found = grade_source(CAUSAL, course.replace("tril()", "tril(-1)"), backend=choose(), device="cpu")
