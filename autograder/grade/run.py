@@ -364,11 +364,12 @@ class Grader:
         program = distance.StudentProgram(self._answer_of(exercise), run_with, ask_fresh, self.weights, open_box)
         try:
             attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
+            by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
+            if exercise.contract and by_behaviour and not self._has_form(attempt, exercise, verdict, override):
+                attempt.distance = None  # only in another form is it near to a right answer
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
+            attempt.distance = None
             logging.getLogger(__name__).warning("no distance could be measured for %s", exercise.id, exc_info=True)
-        by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
-        if exercise.contract and by_behaviour and not self._has_form(attempt, exercise, verdict, override):
-            attempt.distance = None  # only in another form is it near to a right answer
 
     def _answer_of(self, exercise: Exercise) -> dict[str, str]:
         """id -> source of the cells that may hold the answer: the exercise's, then others as far as there is room."""

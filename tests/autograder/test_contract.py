@@ -11,7 +11,7 @@ from autograder.checks.probe import collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.exercises import contracts, registry
 from autograder.exercises.answers import answers
-from autograder.grade.run import grade_notebook, grade_source
+from autograder.grade.run import Grader, grade_notebook, grade_source
 from autograder.sandbox import choose
 from autograder.sandbox.client import StudentError
 
@@ -86,6 +86,15 @@ def test_a_copy_of_the_adapter_beside_a_right_answer_costs_nothing(sources):
     ]
     (found,) = grade_notebook({"cells": cells}, [CAUSAL], backend=choose(), device="cpu")
     assert (found.status, found.score, found.reason) == ("passed", found.max_score, "")
+
+
+def test_a_form_that_cannot_be_asked_costs_only_what_the_distance_would_give(monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no box")
+
+    monkeypatch.setattr(Grader, "_has_form", broken)
+    found = grade_source(CAUSAL, OWN.replace("tril()", "tril(-1)"), backend=choose(), device="cpu")
+    assert (found.status, found.distance, found.misconception) == ("failed", None, "own_position_hidden")
 
 
 def test_a_mistake_is_near_to_a_right_answer_only_in_the_contracts_form():
