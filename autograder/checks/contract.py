@@ -7,20 +7,29 @@ plain values come out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import torch
 
 from autograder.api import Contract, Exercise
 from autograder.checks.compare import RaisedError, compare
-from autograder.checks.probe import FORM_CHECK, Answer, Check, Finding, Probe, collect_answers, observe
+from autograder.checks.probe import (
+    FORM_CHECK,
+    Answer,
+    Check,
+    CheckFault,
+    Finding,
+    Probe,
+    collect_answers,
+    observe,
+)
 from autograder.exercises.contracts import parameter_names
 from autograder.sandbox.client import StudentError
 
 CONTRACT_CHECK = Check("the form of the contract", lambda *_: [], shapes=1.0)  # whose shapes and types the checks judge
-MOST = 8  # cases that are asked again
+MOST = 8  # cases of each symbol that are asked again
 
 
 class ContractSubject:
@@ -76,10 +85,14 @@ def has_form(exercise: Exercise, findings: Sequence[Finding], reference: Any, su
 
     Where the ordinary answers were right they must be so in a value that has another form. Where they were wrong they
     only have to be the same: a value of another type, which the adapter leaves as it is, is left so here.
+
+    Raises CheckFault if none of the right answers can be asked again.
     """
     right = not any(finding.failed for finding in findings if finding.check.core)
-    answers = islice(_with_plain_values(exercise, findings, reference, right), MOST)
+    answers = _with_plain_values(exercise, findings, reference, right)
     pairs = [(_as_value(one.probe), one.expected if right else one.actual) for one in answers]
+    if right and not pairs and any(finding.answers for finding in findings if finding.check.core):
+        raise CheckFault(f"no case of {exercise.id} tells the form of its contract")
     values, *_ = collect_answers([(CONTRACT_CHECK, pairs)], ContractSubject(subject, exercise, strict=right))
     return not values.failed
 
@@ -91,17 +104,19 @@ def _as_value(probe: Probe) -> Probe:
 def _with_plain_values(
     exercise: Exercise, findings: Sequence[Finding], reference: Any, right: bool
 ) -> Iterator[Answer]:
-    """The answers that are the value of their case, which the contract changes; only right ones, or those that came
-    without an error."""
+    """The answers that are the value of their case, which the contract changes, at most MOST of each symbol; only right
+    ones, or those that came without an error."""
+    found: Counter[str] = Counter()
     asked = sorted((one for one in findings if one.check.graded and one.check.name != FORM_CHECK),
                    key=lambda one: not one.check.core)  # fmt: skip
     for answer in (answer for finding in asked for answer in finding.answers):
         case, unwanted = answer.probe.case, answer.difference if right else isinstance(answer.actual, RaisedError)
-        if unwanted or case.symbol not in exercise.symbols or case.method is not None:
+        if unwanted or case.symbol not in exercise.symbols or case.method is not None or found[case.symbol] >= MOST:
             continue
         value = observe(reference, Probe(case.value, case))
         plain = not isinstance(value, RaisedError) and not compare(answer.expected, value, answer.probe.tolerance)
         if plain and _changes(exercise, case):
+            found[case.symbol] += 1
             yield answer
 
 

@@ -226,8 +226,8 @@ class Grader:
                     student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
             except StudentError:  # the cells ended this box, and not the one with the adapter
                 return False
-            (subject,) = _on_device(verdict.device, student)
-            return has_form(exercise, attempt.findings, reference_of(exercise), subject)
+            subject, reference = _on_device(verdict.device, student, reference_of(exercise))
+            return has_form(exercise, attempt.findings, reference, subject)
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from autograder.checks import contract
 from autograder.checks.contract import ContractSubject, has_form
+from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import collect_answers, questions
+from autograder.checks.probe import Answer, Case, Check, CheckFault, Finding, Probe, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.exercises import contracts, registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.grade.run import Grader, grade_notebook, grade_source
+from autograder.grade.verdict import Attempt
 from autograder.sandbox import choose
 from autograder.sandbox.client import StudentError
 
@@ -86,6 +92,40 @@ def test_a_copy_of_the_adapter_beside_a_right_answer_costs_nothing(sources):
     ]
     (found,) = grade_notebook({"cells": cells}, [CAUSAL], backend=choose(), device="cpu")
     assert (found.status, found.score, found.reason) == ("passed", found.max_score, "")
+
+
+def test_on_another_device_the_reference_is_asked_there_too(monkeypatch):
+    given = []
+    monkeypatch.setattr(run.SandboxClient, "start_device", lambda *_: "")
+    monkeypatch.setattr(run, "has_form", lambda _exercise, _findings, *subjects: given.extend(subjects))
+    verdict = replace(Grader([], choose())._without_outcome(CAUSAL, 0), device="cuda")
+    Grader([], choose())._has_form(Attempt([]), CAUSAL, verdict, [])
+    assert [type(one) for one in given] == [DeviceSubject, DeviceSubject]
+
+
+def right_findings(exercise):
+    reference = reference_of(exercise)
+    asked = list(questions(registry.check_function(exercise)(), reference, f"0/{exercise.id}"))
+    return reference, collect_answers(asked, reference)
+
+
+def test_right_answers_of_which_none_can_be_asked_again_are_a_fault_of_the_checks(monkeypatch):
+    reference, findings = right_findings(CAUSAL)
+    monkeypatch.setattr(contract, "_changes", lambda *_: False)
+    with pytest.raises(CheckFault, match="no case of masks.causal tells the form of its contract"):
+        has_form(CAUSAL, findings, reference, LocalSubject.from_source(OWN))
+
+
+def test_cases_of_every_symbol_are_asked_again():
+    two = replace(CAUSAL, symbols=("causal_mask", "other_mask"), references=CAUSAL.references * 2)
+    reference = LocalSubject.from_source(COURSE + "other_mask = causal_mask\n")
+    cases = [Case(name, (3,)) for name in two.symbols for _ in range(2 * contract.MOST)]
+    value = reference.call("causal_mask", 3)
+    answers = tuple(Answer(Probe(case.value, case), value, value, None) for case in cases)
+    findings = [Finding(Check("values", lambda *_: [], core=True), answers)]
+    assert has_form(two, findings, reference, LocalSubject.from_source(OWN + "other_mask = causal_mask\n"))
+    course = "def other_mask(length):\n    return ~causal_mask(length)\n"
+    assert not has_form(two, findings, reference, LocalSubject.from_source(OWN + course))
 
 
 def test_a_form_that_cannot_be_asked_costs_only_what_the_distance_would_give(monkeypatch):
