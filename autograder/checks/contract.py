@@ -16,6 +16,7 @@ import torch
 from autograder.api import Contract, Exercise
 from autograder.checks.compare import RaisedError, compare
 from autograder.checks.probe import (
+    FATAL,
     FORM_CHECK,
     Answer,
     Check,
@@ -30,6 +31,7 @@ from autograder.sandbox.client import StudentError
 
 CONTRACT_CHECK = Check("the form of the contract", lambda *_: [], shapes=1.0)  # whose shapes and types the checks judge
 MOST = 8  # cases of each symbol that are asked again
+ENDED = (*FATAL, "protocol")  # after these a box answers nothing more
 
 
 class ContractSubject:
@@ -86,7 +88,8 @@ def has_form(exercise: Exercise, findings: Sequence[Finding], reference: Any, su
     Where the ordinary answers were right they must be so in a value that has another form. Where they were wrong they
     only have to be the same: a value of another type, which the adapter leaves as it is, is left so here.
 
-    Raises CheckFault if none of the right answers can be asked again.
+    Raises StudentError if the code ended its box, which says nothing of its form, and CheckFault if none of the right
+    answers can be asked again.
     """
     right = not any(finding.failed for finding in findings if finding.check.core)
     answers = _with_plain_values(exercise, findings, reference, right)
@@ -94,6 +97,9 @@ def has_form(exercise: Exercise, findings: Sequence[Finding], reference: Any, su
     if right and not pairs and any(finding.answers for finding in findings if finding.check.core):
         raise CheckFault(f"no case of {exercise.id} tells the form of its contract")
     values, *_ = collect_answers([(CONTRACT_CHECK, pairs)], ContractSubject(subject, exercise, strict=right))
+    for one in values.answers:
+        if isinstance(one.actual, RaisedError) and one.actual.kind in ENDED:
+            raise StudentError(one.actual.kind, one.actual.message)
     return not values.failed
 
 

@@ -93,6 +93,7 @@ CHECKS = (
     "peak memory",
     "speed",
     "on a CUDA device",
+    "form of the contract",
 )
 FORMS = {"index": r"(?:\[\d+\])*", "place": r"\[\d+(?:, \d+)*\]", "number": r"\d+", "count": r"\d+", "wrong": r"\d+",
          "by": r"\S+"}  # fmt: skip

@@ -56,6 +56,10 @@ OTHER_FORM = (
     "Your code is not in the form of your contract: without the cell below it, which turns it into the form of the "
     "lesson's text, it gives other values. Your contract: {contract}"
 )
+ENDED_ALONE = (
+    "Your code was run without the cell below it, which turns it into the form of the lesson's text, and its process "
+    "ended: {error}"
+)
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
 
@@ -207,13 +211,31 @@ class Grader:
         if not attempt.missing:
             self._examine(attempt, student, exercise, checks, verdict)
             ordinary = not any(finding.failed for finding in attempt.findings if finding.check.core)
-            if ordinary and exercise.contract and not self._has_form(attempt, exercise, verdict, override):
-                told = translate_text(exercise.contract.sentence, exercise.folder)
-                attempt.missing = say(OTHER_FORM, contract=told)
+            if ordinary and exercise.contract:
+                attempt.missing = self._other_form(attempt, exercise, verdict, override)
+                attempt.has_form = not attempt.missing
+
+    def _other_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> str:
+        """Why what was examined does not count under the contract, as a sentence; "" if it does."""
+        assert exercise.contract is not None
+        try:
+            if self._has_form(attempt, exercise, verdict, override):
+                return ""
+        except StudentError as error:
+            return say(ENDED_ALONE, error=str(error))
+        return say(OTHER_FORM, contract=translate_text(exercise.contract.sentence, exercise.folder))
 
     def _has_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
         """Whether what was examined has the contract's form by itself: it is asked again in a box without the adapter,
-        which the cells beside it could skip or deceive."""
+        which the cells beside it could skip or deceive. Raises StudentError if it ended two such boxes, of which one
+        may be due to a busy machine."""
+        try:
+            return self._has_form_alone(attempt, exercise, verdict, override)
+        except StudentError:
+            return self._has_form_alone(attempt, exercise, verdict, override)
+
+    def _has_form_alone(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
+        """As `_has_form`, in one box. Raises StudentError if the code ended it."""
         own = contracts.adapter(exercise).rstrip()  # the notebook has a copy of it, which need not be marked as one
         sources = [replace(one, text=one.text.replace("\r\n", "\n").replace(own, "")) for one in self.sources]
         bare = replace(self, sources=sources, killer_cells=set(self.killer_cells))
@@ -221,11 +243,8 @@ class Grader:
             if verdict.device != "cpu":
                 student.start_device(verdict.device)
             bare._run_cells(student, contracts.with_contract(exercise, ""))
-            try:
-                if override:
-                    student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
-            except StudentError:  # the cells ended this box, and not the one with the adapter
-                return False
+            if override:
+                student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
             subject, reference = _on_device(verdict.device, student, reference_of(exercise))
             return has_form(exercise, attempt.findings, reference, subject)
 

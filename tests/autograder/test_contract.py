@@ -74,6 +74,7 @@ def test_the_courses_form_earns_nothing_whatever_it_does_to_the_adapter(attack):
     assert (found.status, found.score) == ("failed", 0.0)
     if attack != RACE:  # what is found of a thread depends on how far it came
         assert "not in the form of your contract" in found.reason and CAUSAL.contract.sentence in found.reason
+        assert [(one.name, one.status, one.of) for one in found.checks] == [("form of the contract", "failed", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,27 @@ def test_a_copy_of_the_adapter_beside_a_right_answer_costs_nothing(sources):
     ]
     (found,) = grade_notebook({"cells": cells}, [CAUSAL], backend=choose(), device="cpu")
     assert (found.status, found.score, found.reason) == ("passed", found.max_score, "")
+
+
+def test_code_that_ends_its_box_without_the_adapter_is_not_called_another_form():
+    ends = OWN.replace("    return", f"    if {contracts.CONVERT!r} not in globals():\n        os._exit(3)\n    return")
+    found = grade_source(CAUSAL, "import os\n" + ends, backend=choose(), device="cpu", explain=False)
+    assert (found.status, found.score) == ("failed", 0.0)
+    assert found.reason.endswith("and its process ended: the process exited with status 3")
+
+
+def test_a_box_that_ended_once_without_the_adapter_is_made_again(monkeypatch):
+    asked = Grader._has_form_alone
+    ended = [StudentError("timeout", "the code did not finish in time and was stopped")]
+
+    def ends_once(*args):
+        if ended:
+            raise ended.pop()
+        return asked(*args)
+
+    monkeypatch.setattr(Grader, "_has_form_alone", ends_once)
+    found = grade_source(CAUSAL, OWN, backend=choose(), device="cpu", explain=False)
+    assert (found.status, ended) == ("passed", [])
 
 
 def test_on_another_device_the_reference_is_asked_there_too(monkeypatch):
