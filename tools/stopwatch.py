@@ -266,7 +266,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         exits={0: "no longer than is promised", 1: "longer", 2: "it failed, or cannot be tried here"},
         examples=("python -m tools.stopwatch first-day", "python -m tools.stopwatch template --suite bookworm"),
     )
-    parser.add_argument("what", choices=("first-day", "template"))
+    parser.add_argument("what", choices=("first-day", "template"),
+                        help="an instructor's first day, or a student of a repository that students copy")  # fmt: skip
     parser.add_argument("--suite", default="trixie", help="of Debian (default: %(default)s)")
     parser.add_argument("--node", type=Path, metavar="FILE", help="a program node of this machine, for an older suite")
     parser.add_argument("--share", type=Path, action="append", default=[], metavar="PATH",
