@@ -339,6 +339,8 @@ class Grader:
         example = None if attempt.withheld else counterexample(exercise, attempt.findings)
         found = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own, example)
         place = attempt.distance.place if attempt.distance and not (attempt.named or attempt.withheld) else None
+        if replaced:  # right code stood in for other cells: the change was not all that made the answer right
+            place = None
         if place is not None and (not own or place[0] in own) and (found is None or found["line"] is None):
             found = changed_line(place, dict(cells)) | {"question": found and found["question"]}
         attempt.departure = found

@@ -180,7 +180,8 @@ def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is
     assert right.departure["text"] == "h = rnn_cell(x[:, t], h, w_h, w_x, b)"
     told = "what this call of `rnn_cell` passes is wrong: with right code in the other cell"
     assert told in right.departure["sentence"]
-    assert wrong.status == "failed" and wrong.line is None
+    assert wrong.status == "failed" and wrong.line == 6  # what it should hold is known, not which value is wrong there
+    assert "a small change of this line alone" in wrong.departure["sentence"] and not wrong.departure["steps"]
 
 
 def test_of_cost_alone_no_value_and_no_line_is_told():
