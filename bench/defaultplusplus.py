@@ -14,7 +14,6 @@ in the answers, so the right ones compute what the control does.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import warnings
@@ -26,6 +25,7 @@ from typing import Any
 from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from bench.kept import keep, stored
 
 EXERCISE, CONTROL = "attention.scaled_dot_product", "transformers' own"
 KINDS = ("right", "wrong", "rewritten")
@@ -236,10 +236,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, metavar="FILE.jsonl", help="a line for each run; goes on from there")
     options: argparse.Namespace = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    kept: list[DiagnosedRun] = []
-    if options.results and options.results.exists():
-        rows = [json.loads(line) for line in options.results.read_text(encoding="utf-8").splitlines()]
-        kept = [DiagnosedRun(**{**row, "losses": tuple(row["losses"])}) for row in rows]
+    rows = stored(options.results) if options.results else []
+    kept = [DiagnosedRun(**{**row, "losses": tuple(row["losses"])}) for row in rows]
     known = {(one.kind, one.name, one.seed) for one in kept}
     for kind, name, source in tasks():
         if kind != "control" and options.answer and name not in options.answer:
@@ -254,8 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             told = found.stopped or (f"faulty: {found.category}, {found.cause}" if found.faulty else "no fault")
             print(f"{kind} {name}: {told}", file=sys.stderr)
             if options.results:
-                with options.results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(found)) + "\n")
+                keep(options.results, asdict(found))
     print(summary(kept))
     return 0
 
