@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -387,6 +388,11 @@ def _turns(processes: int, seconds: float) -> int:
     return sum(int(process.communicate("go\n")[0]) for process in running)
 
 
+def figures(name: str, run: Callable[[str], BenchTiming]) -> dict[str, Any]:
+    """What is stored of a row."""
+    return asdict(run(name))
+
+
 def measure_rows(bench: Bench, share: int, kept: KeptRows) -> list[BenchTiming]:
     """Every row; those of an interrupted run are not measured again."""
     contestants: dict[str, Callable[[str], BenchTiming]] = {
@@ -396,7 +402,7 @@ def measure_rows(bench: Bench, share: int, kept: KeptRows) -> list[BenchTiming]:
         grade_row_name(1): lambda name: bench.grade(1),
         grade_row_name(2): lambda name: bench.grade(2),
     }
-    rows = [kept.row(name, lambda name=name, run=run: asdict(run(name))) for name, run in contestants.items()]  # type: ignore[misc]
+    rows = [kept.row(name, partial(figures, name, run)) for name, run in contestants.items()]
     return [BenchTiming(**row["found"] | {"memory": tuple(row["found"]["memory"])}) for row in rows]
 
 
@@ -491,7 +497,7 @@ def main(arguments: list[str] | None = None) -> None:
     add_options(parser)
     options = parser.parse_args(arguments)
     here = environment(GRADING, submissions=options.submissions, share=options.share)
-    kept = KeptRows(options.kept or kept_file("grading"), here, options.resume)
+    kept = KeptRows(kept_file("grading", options), here, options.resume)
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         bench = Bench(Path(folder), options.submissions, Console(highlight=False))
         bench.prepare()

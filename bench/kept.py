@@ -100,9 +100,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="skip rows that this code has stored on this machine")
 
 
-def kept_file(*words: str) -> Path:
-    """Where rows are stored unless told otherwise: a run of some rows, or with other settings, replaces no other's."""
-    return Path("build") / f"{'-'.join(['bench', *words])}.jsonl"
+def kept_file(
+    benchmark: str, options: argparse.Namespace, sizes: Iterable[str] = (), flags: Iterable[str] = ()
+) -> Path:
+    """Where rows are stored unless `--kept` says it. The name has those of the sizes that were chosen, in their order,
+    and the flags that are set: a run of some rows, or with other settings, replaces no other's."""
+    chosen = [name for name in sizes if name in options.names]
+    words = ["bench", benchmark, *chosen, *(flag for flag in flags if getattr(options, flag))]
+    file: Path = options.kept or Path("build") / f"{'-'.join(words)}.jsonl"
+    return file
 
 
 def stored(file: Path) -> list[Row]:

@@ -399,7 +399,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no row is called {sorted(unknown)[0]!r}")
     sizes = [row for row in chosen if not options.names or row.name in options.names]
     how = {name: getattr(options, name) for name in ("device", "turns", "published", "compile")}
-    kept = KeptRows(options.kept or kept_file(*file_words(options)), environment(**how), options.resume)
+    file = kept_file("models", options, [row.name for row in chosen], ("published", "compile"))
+    kept = KeptRows(file, environment(**how), options.resume)
     rows, console = [], Console(stderr=True)
     with Progress(console=console, transient=True) as progress:
         for size in progress.track(sizes, description="measuring"):
@@ -420,12 +421,6 @@ def main(arguments: list[str] | None = None) -> int:
 def figures(size: BenchmarkRow, options: argparse.Namespace) -> list[dict[str, Any]]:
     """What is stored of an architecture. Raises ValueError if the two sides disagree."""
     return [asdict(result) for result in measure(size, options.device, options.turns, options.compile)]
-
-
-def file_words(options: argparse.Namespace) -> list[str]:
-    """What a run is called by the file of its rows: the architectures that were chosen, and how they are measured."""
-    chosen = [row.name for row in (PUBLISHED if options.published else ROWS) if row.name in options.names]
-    return ["models", *chosen, *(word for word in ("published", "compile") if getattr(options, word))]
 
 
 if __name__ == "__main__":

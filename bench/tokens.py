@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,12 +198,6 @@ Until a process has its first tokens of a compiled step in float32, seconds of t
 """
 
 
-def file_words(options: argparse.Namespace) -> list[str]:
-    """What a run is called by the file of its rows: the sizes that were chosen, and what takes part."""
-    sizes = [row.name for row in SIZES if row.name in options.names]
-    return ["tokens", *sizes, *(word for word in ("compile", "inductor") if getattr(options, word))]
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each size as soon as it is measured, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
@@ -225,16 +220,17 @@ def main(arguments: list[str] | None = None) -> int:
     how = {"turns": options.turns, "new": options.tokens, "compile": options.compile, "inductor": options.inductor}
     here = environment(xllamacpp=installed("xllamacpp"), **how)
     sizes = [row for row in SIZES if not options.names or row.name in options.names]
-    kept = KeptRows(options.kept or kept_file(*file_words(options)), here, options.resume)
+    file = kept_file("tokens", options, [row.name for row in SIZES], ("compile", "inductor"))
+    kept = KeptRows(file, here, options.resume)
     print(HEAD, flush=True)
     rows = []
     for row in sizes:
-        rows.append(kept.row(row.name, lambda row=row: measure(row, **how)))  # type: ignore[misc]
+        rows.append(kept.row(row.name, partial(measure, row, **how)))
         print("\n".join(lines(row.name, rows[-1]["found"])), flush=True)
     print(f"\n{COMPILING_HEAD}" if options.compile else "", flush=True)
     compiled = []
     for row in sizes if options.compile else ():
-        compiled.append(kept.row(row.name + COMPILING_ROW, lambda row=row: compiling(row)))  # type: ignore[misc]
+        compiled.append(kept.row(row.name + COMPILING_ROW, partial(compiling, row)))
         print(compiling_line(compiled[-1]), flush=True)
     if options.write:
         options.write.write_text(with_section(options.write, section(rows, compiled, here)), encoding="utf-8")

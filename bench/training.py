@@ -129,7 +129,8 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(options.names) - {row.name for row in PUBLISHED}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
     how = {name: getattr(options, name) for name in ("rows", "turns", "onednn")}
-    kept = KeptRows(options.kept or kept_file(*file_words(options)), environment(**how), options.resume)
+    file = kept_file("training", options, [row.name for row in PUBLISHED], ["onednn"])
+    kept = KeptRows(file, environment(**how), options.resume)
     print(f"{HEAD}\n{RULE}", flush=True)
     rows = []
     for size in [row for row in PUBLISHED if not options.names or row.name in options.names]:
@@ -144,12 +145,6 @@ def main(arguments: list[str] | None = None) -> int:
 def figures(size: BenchmarkRow, tokens: int, options: argparse.Namespace) -> dict[str, Any]:
     """What is stored of a row."""
     return asdict(measure(size, tokens, options.rows, options.turns, options.onednn))
-
-
-def file_words(options: argparse.Namespace) -> list[str]:
-    """What a run is called by the file of its rows: the sizes that were chosen, and whether by oneDNN."""
-    chosen = [row.name for row in PUBLISHED if row.name in options.names]
-    return ["training", *chosen, *(["onednn"] if options.onednn else [])]
 
 
 def section(rows: list[Row], here: Row) -> str:
