@@ -29,11 +29,16 @@ def require_number(
         raise ValueError(f"{shown}: must be {' and '.join(bounds) or 'a finite number'}{advice}")
 
 
+def is_whole(given: Any) -> bool:
+    """Whether this is a whole number, numpy's among them, and not True or False."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
 def require_whole(name: str, given: Any, *, least: int = 0, advice: str = "") -> None:
     """Raises TypeError for something other than a whole number, ValueError for one below `least`; name, advice: as in
     `require_number`."""
     shown = f"{name}={given!r}" + (")" if "(" in name else "")
-    if isinstance(given, bool) or not isinstance(given, Integral):
+    if not is_whole(given):
         raise TypeError(f"{shown}: must be a whole number, at least {least}{advice}")
     if given < least:
         raise ValueError(f"{shown}: must be at least {least}{advice}")

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tfkit.decode.checks import require_number, require_whole
+from tfkit.decode.checks import is_whole, require_number, require_whole
 
 NEVER = -torch.inf
 SequenceBias = Mapping[tuple[int, ...], float] | Sequence[Sequence[Any]]
@@ -93,11 +92,6 @@ def list_of(given: Any) -> list[Any] | None:
     given = given.tolist() if hasattr(given, "tolist") else given
     text = isinstance(given, str | bytes | bytearray)
     return list(given) if isinstance(given, Sequence) and not text else None
-
-
-def is_whole(given: Any) -> bool:
-    """Whether this is a whole number, numpy's among them, and not True or False."""
-    return isinstance(given, Integral) and not isinstance(given, bool)
 
 
 def biases_of(given: SequenceBias) -> dict[tuple[int, ...], float]:
