@@ -157,7 +157,7 @@ def prefix_by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str,
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
 
 
-def require_type(name: str, vectors: torch.Tensor, table: torch.Tensor) -> None:
+def require_dtype(name: str, vectors: torch.Tensor, table: torch.Tensor) -> None:
     """Raises ValueError for vectors of another dtype than the table that they replace, outside of autocast."""
     cast = vectors.is_floating_point() and torch.is_autocast_enabled(vectors.device.type)
     if table.is_floating_point() and vectors.dtype != table.dtype and not cast:
@@ -183,7 +183,7 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             assert isinstance(table.weight, torch.Tensor)
             if vectors.shape[-1] != (width := table.weight.size(-1)):
                 raise ValueError(f"{name} has shape {list(vectors.shape)}: the model's width is {width}")
-            require_type(name, vectors, table.weight)
+            require_dtype(name, vectors, table.weight)
             found = waiting.setdefault(table, [])
             # divided by the scale that the model will apply
             found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)
