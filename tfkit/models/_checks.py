@@ -17,9 +17,8 @@ from torch import Tensor
 COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_image_layers": 0, "n_types": 0, "n_random": 0}
 COUNTS |= dict.fromkeys(
     ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels",
-     "period"), 1,
+     "period", "n_image_heads", "n_channels"), 1,
 )  # fmt: skip
-COUNTS |= {"n_image_heads": 1, "n_channels": 1}
 
 KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "int": ((int,), "a whole number"), "float": ((int, float), "a number"), "bool": ((bool,), "True or False"),
