@@ -187,7 +187,7 @@ class TextAndPicture(Row):
     the text, and beside each the vectors of both."""
 
     def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
-        reads = model.task_head.READS
+        reads = model.task_head.TOWERS
         given = super().inputs(model, ids, mask) if "text" in reads else {}
         if "image" in reads:
             patches = torch.randn(VOCAB, 3, 6, 6, generator=torch.Generator().manual_seed(7))

@@ -228,10 +228,10 @@ class ImageTower(nn.Module):
         return Output(last_hidden_state=states, pooler_output=self.norm(states[:, 0]))
 
 
-class Pair(nn.Module):
+class ContrastiveHead(nn.Module):
     """Both vectors of common width, and their scores."""
 
-    READS: ClassVar[tuple[str, ...]] = ("text", "image")
+    TOWERS: ClassVar[tuple[str, ...]] = ("text", "image")
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, c: Config) -> None:
@@ -266,7 +266,7 @@ class Pair(nn.Module):
 class TextEncoder(nn.Module):
     """No head: the states of a text, and its end's."""
 
-    READS: ClassVar[tuple[str, ...]] = ("text",)
+    TOWERS: ClassVar[tuple[str, ...]] = ("text",)
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, _c: Config) -> None:
@@ -280,13 +280,13 @@ class TextEncoder(nn.Module):
 class ImageEncoder(TextEncoder):
     """No head: the states of a picture, and that of the class token after a norm."""
 
-    READS = ("image",)
+    TOWERS = ("image",)
 
 
 class TextProjection(nn.Module):
     """The vector of a text, of common width, before it is normalised."""
 
-    READS: ClassVar[tuple[str, ...]] = ("text",)
+    TOWERS: ClassVar[tuple[str, ...]] = ("text",)
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, c: Config) -> None:
@@ -304,7 +304,7 @@ class TextProjection(nn.Module):
 class ImageProjection(nn.Module):
     """The vector of a picture, of common width, before it is normalised."""
 
-    READS: ClassVar[tuple[str, ...]] = ("image",)
+    TOWERS: ClassVar[tuple[str, ...]] = ("image",)
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, c: Config) -> None:
@@ -322,7 +322,7 @@ class ImageProjection(nn.Module):
 class ImageClassification(nn.Module):
     """One label for the whole picture, from the mean of its patches."""
 
-    READS: ClassVar[tuple[str, ...]] = ("image",)
+    TOWERS: ClassVar[tuple[str, ...]] = ("image",)
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
     def __init__(self, c: Config) -> None:
@@ -338,8 +338,9 @@ class ImageClassification(nn.Module):
 
 class CLIP(Model):
     HEAD_CLASSES: ClassVar[dict[str | None, Any]] = {
-        None: Pair, "text_encoder": TextEncoder, "image_encoder": ImageEncoder, "text_projection": TextProjection,
-        "image_projection": ImageProjection, "image_classification": ImageClassification,
+        None: ContrastiveHead, "text_encoder": TextEncoder, "image_encoder": ImageEncoder,
+        "text_projection": TextProjection, "image_projection": ImageProjection,
+        "image_classification": ImageClassification,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     NEEDED_IDS = ("eos_token_id",)
@@ -347,8 +348,8 @@ class CLIP(Model):
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         kind = self.HEAD_CLASSES[head]
-        self.text = TextTower(config) if "text" in kind.READS else None
-        self.image = ImageTower(config) if "image" in kind.READS else None
+        self.text = TextTower(config) if "text" in kind.TOWERS else None
+        self.image = ImageTower(config) if "image" in kind.TOWERS else None
         self.task_head = kind(config)
         self.apply(self.init_weights)
 
@@ -369,12 +370,12 @@ class CLIP(Model):
     @property
     def names(self) -> NameMap:
         """The map of tensor names; in files of one tower its name stands before all of its tensors, or before none."""
-        return MAPS[self.task_head.READS]
+        return MAPS[self.task_head.TOWERS]
 
     @property
     def heads_of_this_body(self) -> tuple[str | None, ...]:
-        own = set(self.task_head.READS)
-        return tuple(head for head, kind in self.HEAD_CLASSES.items() if own <= set(kind.READS))
+        own = set(self.task_head.TOWERS)
+        return tuple(head for head, kind in self.HEAD_CLASSES.items() if own <= set(kind.TOWERS))
 
     @property
     def endings(self) -> list[tuple[Any, str, str]]:
@@ -396,7 +397,9 @@ class CLIP(Model):
         parts = {"text_model_output": found[:of_text], "vision_model_output": found[of_text:]}
         return {part: Output({**out[part], name: tuple(tensors)}) for part, tensors in parts.items()}
 
-    def read(self, input_ids: Tensor | None, attention_mask: Tensor | None, position_ids: Tensor | None) -> Output:
+    def encode_text(
+        self, input_ids: Tensor | None, attention_mask: Tensor | None, position_ids: Tensor | None
+    ) -> Output:
         """The text tower's output, after checks of what it is given."""
         ids = check_ids("input_ids", input_ids)
         check_max_length(self.config, "input_ids", ids)
@@ -406,7 +409,7 @@ class CLIP(Model):
         found: Output = self.text(ids, to_padding_mask("attention_mask", attention_mask, ids.shape), position_ids)
         return found
 
-    def see(self, pixel_values: Tensor | None, interpolate: bool) -> Output:
+    def encode_image(self, pixel_values: Tensor | None, interpolate: bool) -> Output:
         """The image tower's output, after checks of what it is given."""
         assert self.image is not None
         embed = self.image.embed
@@ -414,10 +417,10 @@ class CLIP(Model):
         found: Output = self.image(pixels.to(embed.patches.weight.dtype))
         return found
 
-    def check_read(self, **given: Any) -> None:
+    def check_inputs(self, **given: Any) -> None:
         """Raises TypeError for what this head does not read."""
         reads = {"text": ("input_ids", "attention_mask", "position_ids"), "image": ("pixel_values",)}
-        known = {name for tower in self.task_head.READS for name in reads[tower]}
+        known = {name for tower in self.task_head.TOWERS for name in reads[tower]}
         known |= {"return_loss"} if self.head is None else set()
         if unknown := [name for name, value in given.items() if value is not None and name not in known]:
             raise TypeError(f"{', '.join(unknown)}: head {self.head!r} reads {', '.join(sorted(known))}")
@@ -429,13 +432,13 @@ class CLIP(Model):
         position_ids [L] or [B,L] -> last_hidden_state [B,L,E], pooler_output [B,P], the vectors of common width before
         they are normalised."""
         self.require_projection("text_projection", "get_text_features")
-        found = self.read(input_ids, attention_mask, position_ids)
+        found = self.encode_text(input_ids, attention_mask, position_ids)
         return Output({**found, "pooler_output": self.task_head.text_projection(found.pooler_output)})
 
     def get_image_features(self, pixel_values: Tensor | None, interpolate_pos_encoding: bool = False) -> Output:
         """The same of pictures, pixel_values [B,C,H,W] -> last_hidden_state [B,1+P,E], pooler_output [B,P]"""
         self.require_projection("image_projection", "get_image_features")
-        found = self.see(pixel_values, bool(interpolate_pos_encoding))
+        found = self.encode_image(pixel_values, bool(interpolate_pos_encoding))
         return Output({**found, "pooler_output": self.task_head.image_projection(found.pooler_output)})
 
     def require_projection(self, name: str, method: str) -> None:
@@ -463,9 +466,9 @@ class CLIP(Model):
         of_text = {"input_ids": input_ids, "attention_mask": attention_mask, "position_ids": position_ids}
         if return_loss is not None and not isinstance(return_loss, bool):
             raise TypeError(f"return_loss={return_loss!r}: must be True, False or None")
-        self.check_read(**of_text, pixel_values=pixel_values, return_loss=return_loss or None)
-        found = [] if self.text is None else [self.read(**of_text)]
-        found += [] if self.image is None else [self.see(pixel_values, bool(interpolate_pos_encoding))]
+        self.check_inputs(**of_text, pixel_values=pixel_values, return_loss=return_loss or None)
+        found = [] if self.text is None else [self.encode_text(**of_text)]
+        found += [] if self.image is None else [self.encode_image(pixel_values, bool(interpolate_pos_encoding))]
         if self.head is None:
             targets["return_loss"] = bool(return_loss)
         return Output(self.task_head(*found, **targets))
@@ -518,7 +521,7 @@ HF_HEADS = {
     "CLIPForImageClassification": "image_classification",
 }  # fmt: skip
 SECTIONS = {"text_config": "clip_text_model", "vision_config": "clip_vision_model"}
-ALONE = {
+SECTION_OF_CLASS = {
     "CLIPTextModel": "text_config", "CLIPTextModelWithProjection": "text_config", "CLIPVisionModel": "vision_config",
     "CLIPVisionModelWithProjection": "vision_config",
 }  # fmt: skip
@@ -548,19 +551,19 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """The fields of both towers under one roof. What describes one tower alone becomes its section."""
     found = dict(config_dict)
     name = (found.get("architectures") or [""])[0]
-    sections = {section: described_section(section, found) for section in SECTIONS}
+    sections = {section: pop_section(section, found) for section in SECTIONS}
     if not any(sections.values()) and (alone := section_of(name, found)):
         outside = ("architectures", "projection_dim", *LABEL_FIELDS)
         sections[alone] = {field: value for field, value in found.items() if field not in outside}
         found = {field: value for field, value in found.items() if field in outside}
-        found["architectures"] = [name or next(cls for cls, section in ALONE.items() if section == alone)]
+        found["architectures"] = [name or next(cls for cls, section in SECTION_OF_CLASS.items() if section == alone)]
     for section, fields in sections.items():
         fields.pop("projection_dim", None), fields.pop("model_type", None)  # the whole model's decides
         found |= {f"{section}.{field}": value for field, value in fields.items()}
     return found
 
 
-def described_section(section: str, found: dict[str, Any]) -> dict[str, Any]:
+def pop_section(section: str, found: dict[str, Any]) -> dict[str, Any]:
     """The fields of a tower, which are taken out of what was found. `…_config_dict`, as files of 2021 have it beside a
     section, says all of it: what it leaves out has its default, whatever the section says, as in transformers."""
     fields = dict(found.pop(section, None) or {})
@@ -573,7 +576,8 @@ def described_section(section: str, found: dict[str, Any]) -> dict[str, Any]:
 def section_of(name: str, fields: dict[str, Any]) -> str | None:
     """Which tower a configuration without sections describes, by the class that it names or by its fields."""
     by_fields = {"vocab_size": "text_config", "patch_size": "vision_config", "image_size": "vision_config"}
-    return ALONE.get(name) or next((section for field, section in by_fields.items() if field in fields), None)
+    of_fields = next((section for field, section in by_fields.items() if field in fields), None)
+    return SECTION_OF_CLASS.get(name, of_fields)
 
 
 def nest_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
@@ -585,7 +589,7 @@ def nest_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
         section, _, name = field.rpartition(".")
         if section:
             sections[section][name] = value
-    if alone := ALONE.get(found["architectures"][0]):
+    if alone := SECTION_OF_CLASS.get(found["architectures"][0]):
         del found["logit_scale_init_value"]
         return {**found, **sections[alone]}
     return {**found, **sections}

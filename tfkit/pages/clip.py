@@ -148,7 +148,7 @@ class ImageTower(nn.Module):
         return self.norm(x[:, 0])
 
 
-class Pair(nn.Module):
+class ContrastiveHead(nn.Module):
     """Scores of all texts with all pictures."""
 
     def __init__(self, c: Config) -> None:
@@ -167,7 +167,7 @@ class Pair(nn.Module):
 class CLIP(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.text, self.image, self.task_head = TextTower(c), ImageTower(c), Pair(c)
+        self.text, self.image, self.task_head = TextTower(c), ImageTower(c), ContrastiveHead(c)
 
     def forward(self, input_ids: Tensor, pixel_values: Tensor) -> Tensor:
         """input_ids [B,L], pixel_values [B,C,height,width] -> logits [B,B], a row for each text"""
