@@ -117,7 +117,7 @@ def numbers(candidate: Any, reference: Any) -> Iterator[Comparison]:
     given = inputs(candidate)
     with torch.no_grad(), quiet():
         own, other = candidate(**given), reference(**given, output_hidden_states=True, return_dict=True)
-    field = reference_field if "input_ids" in given else own_field
+    field = reference_field if "input_ids" in given else same_field
     found = {name: (own[name], field(name, other)) for name in own if isinstance(own[name], Tensor)}
     mask = given.get("attention_mask", torch.ones(0, 0)).bool()
     for name, (one, two) in found.items():
@@ -133,7 +133,7 @@ def reference_field(name: str, other: Any) -> Any:
     return states[-1] if states else None
 
 
-def own_field(name: str, other: Any) -> Any:
+def same_field(name: str, other: Any) -> Any:
     """The same field of transformers' output; of pictures, its last of all hidden states has not been through the last
     norm."""
     return other.get(name)
