@@ -45,15 +45,12 @@ class Image:
     @classmethod
     def parse(cls, name: str) -> Image:
         """Of a name such as python:3.11-slim or ghcr.io/owner/name:1; a digest behind it is left out."""
-        path, _, tag = name.partition("@")[0].partition(":")
-        if ":" in name.partition("/")[0] and "/" in name:  # a port, not a tag
-            host, _, rest = name.partition("@")[0].partition("/")
-            path, _, tag = rest.partition(":")
-            return cls(host, path, tag or "latest")
-        first, _, rest = path.partition("/")
-        if rest and ("." in first or first == "localhost"):
-            return cls(first, rest, tag or "latest")
-        return cls(HUB, path if rest else f"library/{path}", tag or "latest")
+        name = name.partition("@")[0]
+        host, slash, rest = name.partition("/")
+        if not slash or not ("." in host or ":" in host or host == "localhost"):  # no registry, but an owner or nobody
+            host, rest = HUB, name if slash else f"library/{name}"
+        repository, _, tag = rest.partition(":")
+        return cls(host, repository, tag or "latest")
 
 
 def images(dockerfile: str) -> dict[str, str]:
