@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,7 +38,7 @@ from autograder.grade.verdict import (
     unwritten_symbols,
     verdict_of,
 )
-from autograder.localize.fault import changed_line, localize_fault
+from autograder.localize.fault import describe_change, localize_fault
 from autograder.localize.question import question_of_result
 from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
@@ -338,11 +338,9 @@ class Grader:
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         example = None if attempt.withheld else counterexample(exercise, attempt.findings)
         found = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own, example)
-        place = attempt.distance.place if attempt.distance and not (attempt.named or attempt.withheld) else None
-        if replaced:  # right code stood in for other cells: the change was not all that made the answer right
-            place = None
-        if place is not None and (not own or place[0] in own) and (found is None or found["line"] is None):
-            found = changed_line(place, dict(cells)) | {"question": found and found["question"]}
+        place = None if replaced else _place_of_change(attempt, own)  # else right code in other cells helped, too
+        if place is not None and (found is None or found["line"] is None):
+            found = describe_change(place, dict(cells)) | {"question": found and found["question"]}
         attempt.departure = found
         attempt.relation = found.pop("relation") if found else ""
         attempt.question = found.pop("question") if found else None
@@ -454,6 +452,13 @@ def _is_used(symbol: str, text: str) -> bool:
 def _replaced(exercise: Exercise, override: list[Exercise]) -> list[str]:
     """The symbols of earlier exercises that are not the student's own."""
     return [symbol for other in override for symbol in other.symbols if symbol not in exercise.symbols]
+
+
+def _place_of_change(attempt: Attempt, own: Collection[str]) -> tuple[str, int] | None:
+    """The student's own cell and the line of which one change made an answer with an unnamed mistake right."""
+    if attempt.distance is None or attempt.distance.place is None or attempt.named or attempt.withheld:
+        return None
+    return attempt.distance.place if not own or attempt.distance.place[0] in own else None
 
 
 def _on_device(device: str, *subjects: Any) -> tuple[Any, ...]:

@@ -40,13 +40,15 @@ def localize_fault(
         return None
 
 
-def changed_line(place: tuple[str, int], sources: Mapping[str, str]) -> dict[str, Any]:
-    """As `localize_fault`, for the cell and line in which a small change makes the answer right: all checks passed.
+def describe_change(place: tuple[str, int], sources: Mapping[str, str]) -> dict[str, Any]:
+    """As `localize_fault`, for the cell and line of which a change makes the answer right: all checks passed.
 
-    Which value departs there is not known, so that there are no steps up to it."""
+    The change may be a slip put right, or a whole expression of a right answer: nothing is said of its size. Which
+    value departs there is not known, so that there are no steps up to it.
+    """
     cell, line = place
     text = sources[cell].splitlines()[line - 1].strip()[:LONGEST]
-    told = say("a small change of this line alone makes your code right: then all checks pass")
+    told = say("a change of this line alone makes your code right: then all checks pass")
     return {"cell": cell, "line": line, "text": text, "sentence": told, "relation": "", "value": None, "steps": []}
 
 

@@ -181,7 +181,7 @@ def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is
     told = "what this call of `rnn_cell` passes is wrong: with right code in the other cell"
     assert told in right.departure["sentence"]
     assert wrong.status == "failed" and wrong.line == 6  # what it should hold is known, not which value is wrong there
-    assert "a small change of this line alone" in wrong.departure["sentence"] and not wrong.departure["steps"]
+    assert "a change of this line alone" in wrong.departure["sentence"] and not wrong.departure["steps"]
 
 
 def test_of_cost_alone_no_value_and_no_line_is_told():
