@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from autograder.exercises.parse import changes_its_object, stored_names
+from autograder.exercises.parse import is_in_place_method, stored_names
 
 COLLECTIONS = (ast.Tuple, ast.List, ast.Dict, ast.IfExp)
 MODULES = {"torch", "nn", "F", "init"}  # whose functions change their first argument, if their name says so
@@ -110,7 +110,7 @@ def _changed_by(call: ast.expr) -> frozenset[str]:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return frozenset()
     name, owner = call.func.attr, frozenset(_targets(call.func.value))
-    if not changes_its_object(name):
+    if not is_in_place_method(name):
         return frozenset()
     return frozenset(_targets(call.args[0])) if call.args and owner <= MODULES else owner
 

@@ -13,7 +13,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
 
-_CHANGING_METHODS = frozenset({
+_IN_PLACE_METHODS = frozenset({
     "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft", "insert",
     "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "setdefault", "sort",
     "symmetric_difference_update", "update",
@@ -69,9 +69,9 @@ def stored_names(node: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
-def changes_its_object(method: str) -> bool:
+def is_in_place_method(method: str) -> bool:
     """Whether a method of this name changes what it is called on: those of Python's collections, and torch's `add_`."""
-    return method in _CHANGING_METHODS or (method.endswith("_") and not method.startswith("_"))
+    return method in _IN_PLACE_METHODS or (method.endswith("_") and not method.startswith("_"))
 
 
 def without_magics(source: str) -> str:

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.exercises.parse import DEFINITIONS, bindings, changes_its_object
+from autograder.exercises.parse import DEFINITIONS, bindings, is_in_place_method
 from autograder.ordering.lines import CodeLine, indent, statements
 
 LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
@@ -58,7 +58,7 @@ def _acts(node: ast.AST) -> bool:
         return isinstance(node.ctx, ast.Store | ast.Del)
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return changes_its_object(name) or any(word in name.lower() for word in RANDOM)
+        return is_in_place_method(name) or any(word in name.lower() for word in RANDOM)
     return False
 
 
