@@ -18,7 +18,7 @@ from autograder.diagnosis.limit import TimeLimitExceeded
 from autograder.exercises import registry
 from autograder.exercises.contracts import with_adapter
 from autograder.hunts.make import Hunt, hunts
-from autograder.hunts.symptom import COSTLY, Failures, describe, examine, question_sets, see
+from autograder.hunts.symptom import COSTLY, Failures, describe, examine, failures_of, question_sets
 
 TRIES = 5  # code whose fault is that it draws random numbers is right now and then
 
@@ -81,7 +81,7 @@ class Prover:
         """The proof of one hunt; code that does not end is a complaint."""
         try:
             examined = examine(self.exercise, hunt.code, self.asked)
-            seen = see(self.exercise, examined)
+            seen = failures_of(self.exercise, examined)
             complaints = [] if examined.broken else ["no check sees the fault"]
             complaints += self._of_symptom(hunt, seen) + self._of_repair(hunt)
             where = seen.main.check.property if seen else ""

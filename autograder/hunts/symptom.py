@@ -125,7 +125,7 @@ def symptom(hunt: Hunt, seed: Any) -> Symptom | None:
     cheap = [check.property for check in checks if check.property not in COSTLY]
     for properties in (cheap, COSTLY):
         asked = question_sets(hunt.exercise, seed, properties) if properties else []
-        if seen := see(hunt.exercise, examine(hunt.exercise, hunt.code, asked)):
+        if seen := failures_of(hunt.exercise, examine(hunt.exercise, hunt.code, asked)):
             return describe(hunt.exercise, seen)
     return None
 
@@ -138,7 +138,7 @@ class Failures:
     flow: Finding | None = None
 
 
-def see(exercise: Exercise, examined: Examination) -> Failures | None:
+def failures_of(exercise: Exercise, examined: Examination) -> Failures | None:
     """The clearest failures in these findings, with inputs as small as they go; None if nothing failed.
 
     Raises TimeLimitExceeded for code that does not end.
