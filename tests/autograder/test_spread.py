@@ -7,7 +7,7 @@ from torch import nn
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Draw, questions
 from autograder.checks.properties import _probes
-from autograder.checks.properties._probes import ReloadedReference, reference_to_reload, spread
+from autograder.checks.properties._probes import CachingReference, caching_reference, spread
 from autograder.checks.reference import reference_of
 from autograder.exercises import registry
 from autograder.sandbox.client import StudentError
@@ -93,7 +93,7 @@ def test_an_object_that_remembers_a_call_is_built_anew(kind):
 
 
 def test_another_state_other_arguments_and_other_dtypes_get_what_they_ask_for():
-    again = ReloadedReference(LocalSubject({"Plain": Plain}))
+    again = CachingReference(LocalSubject({"Plain": Plain}))
     first = again.build_loaded("Plain", (2,), STATE)
     assert first is again.build_loaded("Plain", (2,), {name: 2 * value for name, value in STATE.items()})
     assert first(torch.ones(1, 2)).item() == 12
@@ -104,7 +104,7 @@ def test_another_state_other_arguments_and_other_dtypes_get_what_they_ask_for():
 
 def test_a_state_of_other_shapes_is_refused_as_by_a_new_object():
     """Copying would broadcast it."""
-    again = ReloadedReference(LocalSubject({"Plain": Plain}))
+    again = CachingReference(LocalSubject({"Plain": Plain}))
     again.build_loaded("Plain", (2,), STATE)
     with pytest.raises(StudentError, match="size mismatch"):
         again.build_loaded("Plain", (2,), STATE | {"weight": torch.ones(1, 1)})
@@ -113,7 +113,7 @@ def test_a_state_of_other_shapes_is_refused_as_by_a_new_object():
 def test_few_objects_are_kept_of_all_references_together(monkeypatch):
     monkeypatch.setattr(_probes, "MAX_BUILT", 2)
     monkeypatch.setattr(_probes, "_kept", _probes._Kept())
-    references = [ReloadedReference(LocalSubject({"Plain": Plain})) for _ in range(2)]
+    references = [CachingReference(LocalSubject({"Plain": Plain})) for _ in range(2)]
     for width in (1, 2, 3):
         for again in references:
             again.build_loaded("Plain", (width,), {"weight": torch.ones(1, width), "bias": torch.ones(1)})
@@ -128,6 +128,6 @@ def test_roundings_move_the_reference_as_far_as_with_new_objects(id, monkeypatch
         probe for _, pairs in asked for probe, _ in pairs if isinstance(probe.tolerance.spread, _probes.LazySpread)
     ]
     kept = [probe.tolerance.spread._measure() for probe in probes[::4]]
-    assert type(reference_to_reload(reference_of(exercise))) is ReloadedReference
-    monkeypatch.setattr(_probes, "reference_to_reload", lambda reference: reference)
+    assert type(caching_reference(reference_of(exercise))) is CachingReference
+    monkeypatch.setattr(_probes, "caching_reference", lambda reference: reference)
     assert kept == [probe.tolerance.spread._measure() for probe in probes[::4]]

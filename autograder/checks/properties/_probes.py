@@ -21,7 +21,7 @@ Cases = Callable[[Draw], Iterable[Case]]
 MAX_BUILT = 16  # objects of references that a thread keeps
 
 
-class ReloadedReference(LocalSubject):
+class CachingReference(LocalSubject):
     """The reference, for how far roundings move it: an object is built once and then gets other parameters, since a
     stack of layers takes longer to build than to run.
 
@@ -95,12 +95,13 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def reference_to_reload(reference: Any) -> Any:
-    """The reference as a `ReloadedReference`; as it is where it runs on another device."""
-    return ReloadedReference(reference) if type(reference) is LocalSubject else reference
+def caching_reference(reference: Any) -> Any:
+    """The reference as a `CachingReference`; as it is where it runs on another device."""
+    return CachingReference(reference) if type(reference) is LocalSubject else reference
 
 
 def value_probe(case: Case, reference: Any) -> Probe:
+    """Asks for the value of the case, which may differ as far as roundings of its inputs move the reference's."""
     far = LazySpread(lambda: spread(case, reference, lambda c, again, _: c.value(again)))
 
     def in_double() -> Probe:
@@ -160,7 +161,7 @@ def spread(case: Case, reference: Any, answer: Callable[[Case, Any, Callable[...
         """The value itself."""
         return value
 
-    still, again = cast(case, torch.float64), reference_to_reload(reference)
+    still, again = cast(case, torch.float64), caching_reference(reference)
     exact = float_leaves(answer(still, again, stay))
     gaps = []
     for base, move in ((still, nudge), (still, nudge), (case, nudge), (case, nudge), (case, stay)):
