@@ -99,7 +99,7 @@ def _before(exercise: Exercise) -> Iterator[Exercise]:
     return itertools.takewhile(lambda one: one.id != exercise.id, registry.exercises())
 
 
-def imports_of(texts: Iterable[str]) -> str:
+def guarded_imports(texts: Iterable[str]) -> str:
     """The imports of these cells, each on its own, so that one that fails, in whatever way, stops no other; none
     inside a function."""
     found: dict[str, None] = {}

@@ -16,7 +16,13 @@ from autograder.exercises import injected_modules
 from autograder.feedback.translate import override_language, say
 from autograder.grade.run import CellSource, sources_of
 from autograder.questions import record
-from autograder.questions.elsewhere import earlier_answers, imports_of, names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.elsewhere import (
+    earlier_answers,
+    guarded_imports,
+    names_from_elsewhere,
+    only_call,
+    ways_elsewhere,
+)
 from autograder.questions.inputs import cases, usable
 from autograder.questions.make import questions
 from autograder.questions.question import BadAnswer, fingerprint, is_right, read_answer
@@ -86,7 +92,7 @@ def judge(
         made = _made(code, backend, entry["language"], budget)
         if call := only_call(code.text, [one["line"] for one in made]):
             return _undecided(say(ONE_CALL, call=f"`{call}`"))
-        if made and not stands_alone(code, sources_of(notebook), backend, budget.part()):
+        if made and not is_self_contained(code, sources_of(notebook), backend, budget.part()):
             return _undecided(say(ALONE))
         return _compared(made, entry["asked"])
     except SandboxError:
@@ -110,11 +116,11 @@ def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:
     return ""
 
 
-def stands_alone(code: StudentCode, sources: Sequence[CellSource], backend: Backend, budget: CallBudget) -> bool:
+def is_self_contained(code: StudentCode, sources: Sequence[CellSource], backend: Backend, budget: CallBudget) -> bool:
     """Whether the cell answers some call as it should where it finds nothing but imports and right answers to earlier
     exercises: code can get at other cells in more ways than can be listed."""
     given = injected_modules.source(earlier_answers(code.exercise, code.text))[0]
-    before = (Cell("imports", imports_of(one.text for one in sources)), Cell("earlier", given))
+    before = (Cell("imports", guarded_imports(one.text for one in sources)), Cell("earlier", given))
     with CodeRunner(replace(code, before=before), backend, budget) as run:
         found = (usable(code.exercise, case, run, code.text) for case in cases(code.exercise, "0"))
         return any(one is not None for one in found)

@@ -7,7 +7,13 @@ import pytest
 from autograder.exercises import registry
 from autograder.grade.run import CellSource
 from autograder.questions import graded, record
-from autograder.questions.elsewhere import earlier_answers, imports_of, names_from_elsewhere, only_call, ways_elsewhere
+from autograder.questions.elsewhere import (
+    earlier_answers,
+    guarded_imports,
+    names_from_elsewhere,
+    only_call,
+    ways_elsewhere,
+)
 from autograder.questions.question import fingerprint
 from autograder.questions.runs import code_of
 
@@ -133,9 +139,9 @@ def test_code_that_finds_other_cells_in_a_way_that_is_not_known_is_left_to_a_per
     sources = [CellSource("a", cell), CellSource("b", text, exercise.id)]
     assert names_from_elsewhere(exercise, text, sources) == ways_elsewhere(text) == []
     code, budget = code_of(exercise, text), graded.submission_budget()
-    assert not graded.stands_alone(code, sources, backend, budget)
+    assert not graded.is_self_contained(code, sources, backend, budget)
     own = text.replace(found, "_work") + WORK
-    assert graded.stands_alone(code_of(exercise, own), sources, backend, budget)
+    assert graded.is_self_contained(code_of(exercise, own), sources, backend, budget)
 
 
 def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_cells(backend):
@@ -144,14 +150,14 @@ def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_c
     sources = [CellSource("a", "from __future__ import annotations\nimport no_such_module\nimport numpy as np"),
                CellSource("b", "def causal_mask(n):\n    return None", "masks.causal")]  # fmt: skip
     assert [one.id for one in earlier_answers(exercise, text)] == ["masks.causal", "masks.padding"]
-    assert graded.stands_alone(code_of(exercise, text), sources, backend, graded.submission_budget())
+    assert graded.is_self_contained(code_of(exercise, text), sources, backend, graded.submission_budget())
 
 
 def test_an_import_that_breaks_in_any_way_stops_no_other(tmp_path, monkeypatch):
     (tmp_path / "breaks_when_imported.py").write_text("raise RuntimeError('no such driver')\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     names: dict = {}
-    exec(imports_of(["import breaks_when_imported\nimport no_such_module\nimport math"]), names)
+    exec(guarded_imports(["import breaks_when_imported\nimport no_such_module\nimport math"]), names)
     assert "math" in names and "breaks_when_imported" not in names
 
 
