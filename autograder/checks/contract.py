@@ -82,7 +82,7 @@ class ContractHandle:
         return _in_courses_form(self._contract, self.handle(*args, **kwargs), self._strict)
 
 
-def has_form(exercise: Exercise, findings: Sequence[Finding], reference: Any, subject: Any) -> bool:
+def follows_contract(exercise: Exercise, findings: Sequence[Finding], reference: Any, subject: Any) -> bool:
     """Whether `subject`, without the adapter, gives in the contract's form what `findings` say that it gave with it.
 
     Where the ordinary answers were right they must be so in a value that has another form. Where they were wrong they

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.api import Exercise, Limits, Remark, Verdict
 from autograder.checks import device as devices
-from autograder.checks.contract import has_form
+from autograder.checks.contract import follows_contract
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
@@ -213,29 +213,33 @@ class Grader:
             ordinary = not any(finding.failed for finding in attempt.findings if finding.check.core)
             if ordinary and exercise.contract:
                 attempt.missing = self._other_form(attempt, exercise, verdict, override)
-                attempt.has_form = not attempt.missing
+                attempt.follows_contract = not attempt.missing
 
     def _other_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> str:
         """Why what was examined does not count under the contract, as a sentence; "" if it does."""
         assert exercise.contract is not None
         try:
-            if self._has_form(attempt, exercise, verdict, override):
+            if self._follows_contract(attempt, exercise, verdict, override):
                 return ""
         except StudentError as error:
             return say(ENDED_ALONE, error=str(error))
         return say(OTHER_FORM, contract=translate_text(exercise.contract.sentence, exercise.folder))
 
-    def _has_form(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
+    def _follows_contract(
+        self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]
+    ) -> bool:
         """Whether what was examined has the contract's form by itself: it is asked again in a box without the adapter,
         which the cells beside it could skip or deceive. Raises StudentError if it ended two such boxes, of which one
         may be due to a busy machine."""
         try:
-            return self._has_form_alone(attempt, exercise, verdict, override)
+            return self._follows_contract_once(attempt, exercise, verdict, override)
         except StudentError:
-            return self._has_form_alone(attempt, exercise, verdict, override)
+            return self._follows_contract_once(attempt, exercise, verdict, override)
 
-    def _has_form_alone(self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]) -> bool:
-        """As `_has_form`, in one box. Raises StudentError if the code ended it."""
+    def _follows_contract_once(
+        self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]
+    ) -> bool:
+        """As `_follows_contract`, in one box. Raises StudentError if the code ended it."""
         own = contracts.adapter(exercise).rstrip()  # the notebook has a copy of it, which need not be marked as one
         sources = [replace(one, text=one.text.replace("\r\n", "\n").replace(own, "")) for one in self.sources]
         bare = replace(self, sources=sources, killer_cells=set(self.killer_cells))
@@ -246,7 +250,7 @@ class Grader:
             if override:
                 student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
             subject, reference = _on_device(verdict.device, student, reference_of(exercise))
-            return has_form(exercise, attempt.findings, reference, subject)
+            return follows_contract(exercise, attempt.findings, reference, subject)
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))
@@ -384,7 +388,7 @@ class Grader:
         try:
             attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
             by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
-            if exercise.contract and by_behaviour and not self._has_form(attempt, exercise, verdict, override):
+            if exercise.contract and by_behaviour and not self._follows_contract(attempt, exercise, verdict, override):
                 attempt.distance = None  # only in another form is it near to a right answer
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
             attempt.distance = None

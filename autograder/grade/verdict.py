@@ -32,7 +32,7 @@ class Attempt:
     cells: list[CellOutcome]
     findings: list[Finding] = field(default_factory=list)
     missing: str = ""  # why there was nothing to examine, or why what was examined does not count
-    has_form: bool = True  # whether what was examined has the form of its contract; else `missing` says so
+    follows_contract: bool = True  # whether what was examined has the form of its contract; else `missing` says so
     step: str | None = None  # the first of several layers that goes wrong
     departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
     relation: str = ""  # of the value there to the right one
@@ -86,7 +86,7 @@ def verdict_of(
     lack: why nothing was run on a GPU; weights: the course's weights of the properties.
     """
     if attempt.missing:
-        name, of = ("defined", 0.0) if attempt.has_form else ("form of the contract", exercise.points)
+        name, of = ("defined", 0.0) if attempt.follows_contract else ("form of the contract", exercise.points)
         checks: tuple[CheckResult, ...] = (CheckResult(name=name, status="failed", message=attempt.missing, of=of),)
         return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
     verdict = replace(verdict, outputs=attempt.outputs)

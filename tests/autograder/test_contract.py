@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checks import contract
-from autograder.checks.contract import ContractSubject, has_form
+from autograder.checks.contract import ContractSubject, follows_contract
 from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Case, Check, CheckFault, Finding, Probe, collect_answers, questions
@@ -63,9 +63,11 @@ def test_right_answers_have_the_form_and_those_in_the_courses_have_not(name):
     findings = collect_answers(asked, reference)
     for one in answers(exercise, "right"):
         own = LocalSubject.from_source(contracts.without_adapter(one.read_text()), one.name)
-        assert has_form(exercise, findings, reference, own), one.stem
+        assert follows_contract(exercise, findings, reference, own), one.stem
     course = answers(contracts.with_contract(exercise, ""), "right")[0]
-    assert not has_form(exercise, findings, reference, LocalSubject.from_source(course.read_text(), course.name))
+    assert not follows_contract(
+        exercise, findings, reference, LocalSubject.from_source(course.read_text(), course.name)
+    )
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -103,7 +105,7 @@ def test_code_that_ends_its_box_without_the_adapter_is_not_called_another_form()
 
 
 def test_a_box_that_ended_once_without_the_adapter_is_made_again(monkeypatch):
-    asked = Grader._has_form_alone
+    asked = Grader._follows_contract_once
     ended = [StudentError("timeout", "the code did not finish in time and was stopped")]
 
     def ends_once(*args):
@@ -111,7 +113,7 @@ def test_a_box_that_ended_once_without_the_adapter_is_made_again(monkeypatch):
             raise ended.pop()
         return asked(*args)
 
-    monkeypatch.setattr(Grader, "_has_form_alone", ends_once)
+    monkeypatch.setattr(Grader, "_follows_contract_once", ends_once)
     found = grade_source(CAUSAL, OWN, backend=choose(), device="cpu", explain=False)
     assert (found.status, ended) == ("passed", [])
 
@@ -119,9 +121,9 @@ def test_a_box_that_ended_once_without_the_adapter_is_made_again(monkeypatch):
 def test_on_another_device_the_reference_is_asked_there_too(monkeypatch):
     given = []
     monkeypatch.setattr(run.SandboxClient, "start_device", lambda *_: "")
-    monkeypatch.setattr(run, "has_form", lambda _exercise, _findings, *subjects: given.extend(subjects))
+    monkeypatch.setattr(run, "follows_contract", lambda _exercise, _findings, *subjects: given.extend(subjects))
     verdict = replace(Grader([], choose())._without_outcome(CAUSAL, 0), device="cuda")
-    Grader([], choose())._has_form(Attempt([]), CAUSAL, verdict, [])
+    Grader([], choose())._follows_contract(Attempt([]), CAUSAL, verdict, [])
     assert [type(one) for one in given] == [DeviceSubject, DeviceSubject]
 
 
@@ -135,7 +137,7 @@ def test_right_answers_of_which_none_can_be_asked_again_are_a_fault_of_the_check
     reference, findings = right_findings(CAUSAL)
     monkeypatch.setattr(contract, "_changes", lambda *_: False)
     with pytest.raises(CheckFault, match="no case of masks.causal tells the form of its contract"):
-        has_form(CAUSAL, findings, reference, LocalSubject.from_source(OWN))
+        follows_contract(CAUSAL, findings, reference, LocalSubject.from_source(OWN))
 
 
 def test_cases_of_every_symbol_are_asked_again():
@@ -145,16 +147,16 @@ def test_cases_of_every_symbol_are_asked_again():
     value = reference.call("causal_mask", 3)
     answers = tuple(Answer(Probe(case.value, case), value, value, None) for case in cases)
     findings = [Finding(Check("values", lambda *_: [], core=True), answers)]
-    assert has_form(two, findings, reference, LocalSubject.from_source(OWN + "other_mask = causal_mask\n"))
+    assert follows_contract(two, findings, reference, LocalSubject.from_source(OWN + "other_mask = causal_mask\n"))
     course = "def other_mask(length):\n    return ~causal_mask(length)\n"
-    assert not has_form(two, findings, reference, LocalSubject.from_source(OWN + course))
+    assert not follows_contract(two, findings, reference, LocalSubject.from_source(OWN + course))
 
 
 def test_a_form_that_cannot_be_asked_costs_only_what_the_distance_would_give(monkeypatch):
     def broken(*_):
         raise RuntimeError("no box")
 
-    monkeypatch.setattr(Grader, "_has_form", broken)
+    monkeypatch.setattr(Grader, "_follows_contract", broken)
     found = grade_source(CAUSAL, OWN.replace("tril()", "tril(-1)"), backend=choose(), device="cpu")
     assert (found.status, found.distance, found.misconception) == ("failed", None, "own_position_hidden")
 
