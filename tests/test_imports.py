@@ -403,7 +403,6 @@ LATE = {
     ("tfkit_lab", "nbconvert"): EXTRA,
     ("tfkit_lab", "nbformat"): EXTRA,
     ("tfkit_lab.widgets", "tfkit.decode"): DRAWING,
-    ("tfkit_lab.family", "tfkit.tools.cli"): "rich and typer come with it, which the server needs for one page alone",
     ("tfkit_lab", "tfkit_lab.prediction_widget"): "a card without a widget needs no ipywidgets",
     ("tfkit_lab", "tfkit_lab.recall.widget"): "cards are listed where there are no ipywidgets",
     ("tfkit_lab", "tfkit_lab"): "a kernel wants one widget, Jupyter the routes: each loads its own",

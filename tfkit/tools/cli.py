@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import re
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +16,7 @@ from rich.tree import Tree
 from tfkit_course import replace_unencodable
 
 from .. import registry
+from ..family import differs, docstring_field, docstrings, parent, section
 from . import compare, text_commands
 from .flatten import flatten as flat
 from .read import changes as page_changes
@@ -66,17 +64,6 @@ def label(name: str, doc: str) -> Text:
     """A line of the tree: a name and its first difference, cut at the width of the terminal."""
     text = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
     return text.append("  " + differs(doc), style="not bold dim")
-
-
-def parent(doc: str) -> str:
-    """The first word after `Parent` in a docstring, or "none"."""
-    return (docstring_field(doc, "Parent").split() or ["none"])[0].rstrip(":,")
-
-
-def differs(doc: str) -> str:
-    """The first difference that a docstring lists after `Differs`."""
-    differences = "none" if docstring_field(doc, "Differs") == "none" else section(doc, "Differs")
-    return re.split(r"(?<!et al)\. ", differences.partition(";")[0])[0].rstrip(".")
 
 
 @app.command()
@@ -215,28 +202,3 @@ def show_difference(out: Console, title: str, text: str, language: str = "diff")
         out.print("", Text(f"{title}: the same", style="dim"), sep="\n")
         return
     out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
-
-
-def docstrings() -> dict[str, str]:
-    """Architecture -> the docstring of its file, read without importing it."""
-    found = {}
-    for name, source in registry.sources().items():
-        spec = find_spec(source.partition(":")[0])
-        if spec is not None and spec.origin:
-            with open(spec.origin, encoding="utf-8") as file:
-                found[name] = ast.get_docstring(ast.parse(file.read())) or ""
-    return found
-
-
-def docstring_field(doc: str, what: str) -> str:
-    """The line after `Parent`, `Differs` or `Trained` in a docstring, or "none"."""
-    lines = [row.removeprefix(what).strip() for row in doc.splitlines() if row.startswith(what + " ")]
-    return lines[0] if lines else "none"
-
-
-def section(doc: str, what: str) -> str:
-    """The same, including its continuation lines."""
-    rows = doc.splitlines()
-    start = next(i for i, row in enumerate(rows) if row.startswith(what + " "))
-    end = next((i for i in range(start + 1, len(rows)) if not rows[i].startswith(" ")), len(rows))
-    return " ".join(row.removeprefix(what).strip() for row in rows[start:end])

@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tfkit import registry
-from tfkit.tools import cli
+from tfkit import family, registry
 from tfkit.tools.anatomy import Row, parts
 from tfkit.tools.read import page
 from tools.website import DOCS, ROOT, parity
@@ -27,12 +26,13 @@ SMALL, PUBLISHED = "A small model", "The published size"
 @lru_cache(maxsize=1)
 def docstrings() -> dict[str, str]:
     """Architecture -> its file's docstring."""
-    return {name: doc for name, doc in cli.docstrings().items() if registry.sources()[name].startswith("tfkit.models")}
+    sources = registry.sources()
+    return {name: doc for name, doc in family.docstrings().items() if sources[name].startswith("tfkit.models")}
 
 
 def parents() -> dict[str, str | None]:
     """Architecture -> its parent, None for the first."""
-    named = {name: cli.parent(doc) for name, doc in docstrings().items()}
+    named = {name: family.parent(doc) for name, doc in docstrings().items()}
     return {name: its if its in named else None for name, its in named.items()}
 
 
@@ -199,7 +199,7 @@ def _family(name: str) -> str:
 
 
 def _first_difference(name: str) -> str:
-    return _link_papers(cli.differs(docstrings()[name]))
+    return _link_papers(family.differs(docstrings()[name]))
 
 
 def index() -> str:
@@ -208,7 +208,7 @@ def index() -> str:
 
     def branch(name: str) -> str:
         below = "".join(map(branch, children(name)))
-        summary = html.escape(cli.differs(docstrings()[name]).replace("`", ""))
+        summary = html.escape(family.differs(docstrings()[name]).replace("`", ""))
         below = f"<ul>{below}</ul>" if below else ""
         return f'<li><a href="{name}.html">{html.escape(title(name))}</a> <span>{summary}</span>{below}</li>'
 
