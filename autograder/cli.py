@@ -16,7 +16,6 @@ from autograder.capstone import command as capstone
 from autograder.checking import command as checking
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, add_workers, exit_status, lack, positive
-from autograder.console.help_format import add_command
 from autograder.corpus import command as corpus
 from autograder.environment import command as environment
 from autograder.exercises import registry
@@ -34,6 +33,7 @@ from autograder.sandbox import SandboxError
 from autograder.variants import command as variants
 from autograder.viva import command as viva
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import add_command
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -20,13 +20,13 @@ from pathlib import Path
 import nbformat
 
 from autograder.attacks.stage import Attack, attacks
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.nbgrader import config
 from course import truth
 from course.build import build
 from course.mock_class import FIRST, STUDENTS, MockStudent, answer, hand_in
 from course.release import COURSE, generate
+from tfkit_course.command_line import make_parser
 
 ANSWERED = "rnn.cell"
 ATTACKERS = [  # what takes time, memory, processes or the channel; none needs to know the machine

@@ -26,10 +26,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from course.build import build
+from tfkit_course.command_line import make_parser
 
 TOKEN = "bench"
 START_S = 60.0

@@ -22,10 +22,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from bench.kept import keep, stored
+from tfkit_course.command_line import make_parser
 
 EXERCISE, CONTROL = "attention.scaled_dot_product", "transformers' own"
 KINDS = ("right", "wrong", "rewritten")

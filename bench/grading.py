@@ -31,7 +31,6 @@ import psutil
 from nbformat import NotebookNode
 from rich.console import Console
 
-from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from bench.kept import MEASURED, KeptRows, add_options, environment, kept_file
 from course import exercises, truth
@@ -39,6 +38,7 @@ from course.build import build
 from course.mock_class import HEADS, STUDENTS, MockStudent, check_cell, hand_in
 from course.release import COURSE
 from course.truth import WrongGrade
+from tfkit_course.command_line import make_parser
 
 UNIT = HEADS
 GRADING = (*MEASURED, "autograder", "course")  # the folders whose code is measured

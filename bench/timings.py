@@ -26,9 +26,9 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.console.help_format import make_parser
 from course import units
 from course.notebook import source_notebook
+from tfkit_course.command_line import make_parser
 
 LONGEST = 600.0  # seconds of processor time that a unit may take
 CPU = """import resource as _r

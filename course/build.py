@@ -14,7 +14,6 @@ from pathlib import Path
 import nbformat
 
 from autograder.console import error_messages
-from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import units as unit_folders
 from course.agents import write_agents
@@ -26,6 +25,7 @@ from course.repository import add_links, repository_of
 from course.settings import LessonError, language_of, read
 from course.translate import in_language
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import make_parser
 
 ENGLISH = "en"  # the language of the lessons
 

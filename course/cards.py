@@ -34,7 +34,6 @@ from nbformat import NotebookNode
 from autograder.api import Exercise
 from autograder.checks.probe import QuestionSet, questions
 from autograder.checks.reference import reference_of
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.hunts import make as hunts
 from autograder.ordering import make as ordering
@@ -44,6 +43,7 @@ from course import all_exercises, units
 from course.files import write_if_new
 from course.notebook import source_notebook
 from course.settings import LessonError
+from tfkit_course.command_line import make_parser
 from tfkit_lab.lesson import KINDS
 from tfkit_lab.questions import Question, stored_value
 from tfkit_lab.recall.cards import FILE, ORDER

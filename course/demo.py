@@ -22,7 +22,6 @@ from rich.table import Table
 from traitlets.config import Config
 
 from autograder.api import Exercise
-from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import truth
 from course.build import build
@@ -30,6 +29,7 @@ from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
 from course.release import COURSE, NOT_FOR_STUDENTS, generate
 from course.settings import unit_names
 from course.truth import Outcome, Outcomes, exercises_of
+from tfkit_course.command_line import make_parser
 
 WIDTH = 110
 OUTBOUND = "exchange/tfkit/outbound"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.console.help_format import make_parser
 from course.settings import LessonError
+from tfkit_course.command_line import make_parser
 
 TITLE = "Glossary"
 POINTER = f"New words are explained in the [glossary](#{TITLE}) at the end."

@@ -17,7 +17,6 @@ from nbformat import NotebookNode
 
 from autograder.api import Exercise
 from autograder.console import error_messages
-from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
 from autograder.exercises.answers import Answer
 from autograder.feedback.text import count_text
@@ -26,6 +25,7 @@ from course.notebook import SCHEME, source_notebook
 from course.settings import LessonError, Unit, read
 from course.variants import choices
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import make_parser
 
 SKIPPED_HEADINGS = ("Reading", "Read on", "In your own words", glossary.TITLE)
 

@@ -27,7 +27,6 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.api import Exercise
-from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
 from autograder.feedback.text import count_text
 from autograder.lint import notebook as reading
@@ -37,6 +36,7 @@ from course import build as builder
 from course.notebook import source_notebook
 from course.settings import LessonError, read, unit_names
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import make_parser
 from tfkit_lab import show
 
 CODE_LINES = 30  # lines of code that a laptop shows; of an exercise, in the student's version

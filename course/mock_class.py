@@ -19,11 +19,11 @@ from nbformat.v4 import new_code_cell, new_output
 from traitlets.config import Config
 
 from autograder.api import Exercise
-from autograder.console.help_format import make_parser
 from autograder.credit.rule import SHARES
 from autograder.exercises.answers import EditedAnswer, answers
 from course import all_exercises
 from course.settings import LessonError
+from tfkit_course.command_line import make_parser
 
 FIRST, MASKS, HEADS, LAYERS, DECODING = (
     "01-recurrence-to-attention",

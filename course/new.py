@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.console.help_format import make_parser
 from course import units
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import make_parser
 
 TEMPLATE = Path(__file__).parent / "templates" / "unit"
 FIRST = 90  # units of other packages come after the built-in ones, unless their folder's number says otherwise

@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.console import error_messages
-from autograder.console.help_format import make_parser
 from autograder.settings import course_file
 from course.repository import Repository, released_path
 from course.settings import LessonError, Unit, read
 from tfkit_course import NAME, replace_unencodable
+from tfkit_course.command_line import make_parser
 
 FILES = Path(__file__).parent / "templates" / "course"
 NAMES = {"gitignore": ".gitignore"}  # called otherwise here, where it would hide files of ours

@@ -24,13 +24,13 @@ from typing import Any
 import polib
 from nbformat import NotebookNode
 
-from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers, student_sentence
 from autograder.exercises.contracts import full_id, with_contract
 from autograder.feedback.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course.notebook import source_notebook
 from course.settings import tracks
+from tfkit_course.command_line import make_parser
 from tfkit_lab.recall.cards import read_cards
 
 NUMBER = re.compile(r"[\d.,]+")

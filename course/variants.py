@@ -10,13 +10,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from autograder.console.help_format import make_parser
 from autograder.exercises.variants import variant
 from autograder.lint.notebook import code, tree
 from course import units
 from course.notebook import source_notebook
 from course.settings import LessonError
 from tfkit_course import replace_unencodable
+from tfkit_course.command_line import make_parser
 
 
 def choices(folder: Path) -> dict[str, Sequence[Any]]:

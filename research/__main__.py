@@ -2,46 +2,76 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from research import terminal
 from research.runs import KEPT
-from tfkit.tools.terminal import exit_with_error, make_console
+from tfkit.tools.terminal import exit_status, make_console
+from tfkit_course.command_line import REFUSED, make_parser, number
 
 
-def main(
-    names: Annotated[list[str] | None, typer.Argument(help="names of claims, as shown by --list")] = None,
-    every: Annotated[bool, typer.Option("--all", help="run all claims, and write docs/reproductions.md")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="list the claims instead of running them")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="use larger models and longer training, for a larger machine")
-    ] = False,
-    seeds: Annotated[int, typer.Option(min=1, help="number of runs of each claim")] = 3,
-    write: Annotated[Path | None, typer.Option(help="write reproductions.md and its figures into this folder")] = None,
-    kept: Annotated[Path, typer.Option(help="folder in which runs are stored; stored runs are not repeated")] = KEPT,
-) -> None:
-    """Test claims of papers at small scale, and report which hold. Ctrl-C keeps the finished runs.
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command; exits with the status that its help describes."""
+    options = _parser().parse_args(argv)
+    sys.exit(exit_status(lambda: _reproduce(options), "python -m research"))
 
-    The page contains every claim that was run, and is written from the stored runs.
-    """
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser(
+        "research",
+        """
+        Test claims of papers at small scale, and report which hold. Ctrl-C keeps the finished runs.
+
+        The page contains every claim that was run, and is written from the stored runs.
+        """,
+        exits={0: "done", 2: REFUSED, 130: "stopped by Ctrl-C; the same command continues from there"},
+        examples=("python -m research --list", "python -m research recurrence_time --write docs"),
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="names of claims, as shown by --list")
+    parser.add_argument(
+        "--all", action="store_true", dest="every", help="run all claims, and write docs/reproductions.md"
+    )
+    parser.add_argument("--list", action="store_true", help="list the claims instead of running them")
+    parser.add_argument(
+        "--full", action="store_true", help="use larger models and longer training, for a larger machine"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=number(int, 1),
+        default=3,
+        metavar="N",
+        help="number of runs of each claim (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="write reproductions.md and its figures into this folder"
+    )
+    parser.add_argument(
+        "--kept",
+        type=Path,
+        default=KEPT,
+        metavar="FOLDER",
+        help="folder in which runs are stored; stored runs are not repeated (default: %(default)s)",
+    )
+    return parser
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    """Lists the claims, or runs those that are named -> the exit status."""
+    if options.list or not (options.names or options.every or options.write):
+        terminal.show_claims(make_console())
+        return 0
+    write = Path("docs") if options.every and options.write is None else options.write
+    scale = "full" if options.full else "small"
     try:
-        if listed or not (names or every or write):
-            terminal.show_claims(make_console())
-        else:
-            write = Path("docs") if every and write is None else write
-            terminal.reproduce(make_console(), names or [], every, "full" if full else "small", seeds, kept, write)
-    except (LookupError, ValueError, ModuleNotFoundError) as error:
-        raise exit_with_error("research", error, program="python -m") from None
+        terminal.reproduce(make_console(), options.names, options.every, scale, options.seeds, options.kept, write)
     except KeyboardInterrupt:
-        typer.echo("\nstopped: finished runs are stored, and the same command continues from there", err=True)
-        raise typer.Exit(130) from None
+        print("\nstopped: finished runs are stored, and the same command continues from there", file=sys.stderr)
+        return 130
+    return 0
 
-
-app = typer.Typer(add_completion=False)
-app.command()(main)
 
 if __name__ == "__main__":
-    app(prog_name="python -m research")
+    main()

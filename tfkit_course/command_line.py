@@ -1,14 +1,20 @@
-"""What the command lines of the autograder and the course print for `--help`: a description, exit status, examples."""
+"""What every command line of the project is made of: argparse, with a description, exit status, examples for `--help`.
+
+Every package can import it from here, as this one imports none of them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 INDENT = "  "
+REFUSED = "the request cannot be carried out; the reason is on standard error"
+DONE = {0: "done", 2: REFUSED}  # the exit status of a command that can only succeed or be refused
 
 
 class ParagraphFormatter(argparse.HelpFormatter):
@@ -74,3 +80,20 @@ def make_parser(
         epilog=epilog(exits or {}, examples),
         formatter_class=ParagraphFormatter,
     )
+
+
+def number(kind: type[int] | type[float], least: float, below: float = math.inf) -> Callable[[str], float]:
+    """The type of an argument that is a number of at least `least` and less than `below`."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not least <= value < below:
+            raise argparse.ArgumentTypeError(
+                f"{text}: must be at least {least}{'' if below == math.inf else f' and less than {below}'}"
+            )
+        return value
+
+    return read

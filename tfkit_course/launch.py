@@ -8,6 +8,6 @@ from tfkit_course import refuse_strangers
 def main() -> None:
     """The `tfkit` command, in an environment where `tfkit` is this project's."""
     refuse_strangers()
-    from tfkit.tools.cli import app
+    from tfkit.tools import cli
 
-    app()
+    cli.main()

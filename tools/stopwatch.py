@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.console.help_format import make_parser
+from tfkit_course.command_line import make_parser
 
 ROOT = Path(__file__).parents[1]
 PAGE, SECTION = ROOT / "docs/first-day.md", "## From an empty machine"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from autograder.benchmark.dataset import DatasetError, answer_rows, dataset, export
 from autograder.console import help_texts
-from autograder.console.help_format import add_command
 from autograder.exercises import registry
 from autograder.sandbox import SandboxError, choose
+from tfkit_course.command_line import add_command
 
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row

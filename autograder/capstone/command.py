@@ -13,8 +13,8 @@ from autograder import sandbox
 from autograder.capstone import results
 from autograder.console import help_texts
 from autograder.console.base import BadInput
-from autograder.console.help_format import add_command
 from autograder.settings.capstone import Terms, read
+from tfkit_course.command_line import add_command
 
 NAME = "17-capstone"
 CELL = "project-language-model"  # its points are stored as nbgrader's manual score

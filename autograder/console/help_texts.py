@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.console.help_format import CommandHelp
+from tfkit_course.command_line import DONE, REFUSED, CommandHelp
 
-REFUSED = "the request cannot be carried out; the reason is on standard error"
-DONE = {0: "done", 2: REFUSED}
 COURSE_DIR = "the nbgrader course directory, which contains nbgrader_config.py"
 ASSIGNMENT = "the assignment's name, such as 03-heads"
 TRUST = "if there is no sandbox, run the code without isolation; use this only for your own code"

@@ -16,9 +16,9 @@ from autograder.api import HINTS
 from autograder.assistants.statement import StatementError
 from autograder.console import help_texts
 from autograder.console.base import BadInput, positive, seed_number
-from autograder.console.help_format import add_command
 from autograder.environment.pool import Environment
 from autograder.exercises import registry
+from tfkit_course.command_line import add_command
 from tfkit_course.small_file import parse_json
 
 LONGEST_LINE = 4 << 20  # bytes; a conversation of several turns fits

@@ -11,9 +11,9 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput
-from autograder.console.help_format import add_command
 from autograder.hub import class_file, config, kubernetes, needs
 from autograder.hub.class_file import ClassFileError, HubClass
+from tfkit_course.command_line import add_command
 
 CLASS_DIR = "the folder with class.toml, which is made if --instructor is given"
 

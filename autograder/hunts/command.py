@@ -12,13 +12,13 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, positive, seed_number
-from autograder.console.help_format import add_command
 from autograder.exercises import registry
 from autograder.hunts import make, pages
 from autograder.hunts.make import MAX_FAULTS, Hunt
 from autograder.hunts.pages import PageHunt
 from autograder.hunts.terminal import task_text, verdict_text
 from autograder.sandbox import SandboxError, choose
+from tfkit_course.command_line import add_command
 from tfkit_course.small_file import read_small, reason
 
 LARGEST = 1 << 20  # bytes of a source that is handed in

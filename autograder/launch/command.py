@@ -8,9 +8,9 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, lack
-from autograder.console.help_format import add_command
 from autograder.launch import links
 from autograder.settings.course_file import CourseFileError
+from tfkit_course.command_line import add_command
 
 
 def add(commands: Any) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_course, lack
-from autograder.console.help_format import add_command
 from autograder.feedback.text import plain
 from autograder.maintenance.archive import BadBackup
+from tfkit_course.command_line import add_command
 
 STOPPED = 130
 STAYS = (  # what `forget` cannot reach

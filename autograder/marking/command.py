@@ -8,11 +8,11 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput
-from autograder.console.help_format import add_command
 from autograder.feedback.text import plain
 from autograder.marking.question import BadRegradeRequest, find_question_id
 from autograder.marking.store import BadMark
 from tfkit_course import install
+from tfkit_course.command_line import add_command
 
 
 def add(commands: Any) -> None:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from autograder.console import error_messages
-from autograder.console.help_format import make_parser
+from tfkit_course.command_line import make_parser
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PASSBACK = "passback.jsonl"  # the scores that a learning management system accepted

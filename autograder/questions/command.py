@@ -10,7 +10,6 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, positive
-from autograder.console.help_format import add_command
 from autograder.exercises import registry
 from autograder.feedback.translate import title_of
 from autograder.grade.file import read
@@ -18,6 +17,7 @@ from autograder.questions.notebook import QuestionsFailed, judge
 from autograder.questions.question import without_key
 from autograder.questions.words import questions_text, verdict_text
 from autograder.sandbox import SandboxError, choose
+from tfkit_course.command_line import add_command
 
 count_of_questions = partial(positive, what="questions")
 

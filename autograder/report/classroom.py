@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS
-from autograder.console.help_format import make_parser
 from autograder.report.gradescope import results
 from autograder.sandbox import SandboxError
+from tfkit_course.command_line import make_parser
 
 STATUS = {"passed": "pass", "failed": "fail"}
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, lack
-from autograder.console.help_format import add_command
 from autograder.diagnosis.misconceptions import BadMisconceptions
 from autograder.feedback.files import write_new
 from autograder.report import similar, similar_page
 from autograder.sandbox import SandboxError
+from tfkit_course.command_line import add_command
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 

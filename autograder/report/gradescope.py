@@ -9,11 +9,11 @@ from typing import Any
 
 from autograder.api import HINTS, Verdict, with_hints
 from autograder.console.base import BadInput
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.feedback.text import verdict_text
 from autograder.grade.file import grade_answer, read
 from autograder.sandbox import SandboxError, choose
+from tfkit_course.command_line import make_parser
 
 
 def results(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from autograder.console.help_format import make_parser
 from autograder.settings.course_file import TABLES, TOP, CourseTable, TableKey
+from tfkit_course.command_line import make_parser
 
 BEGIN, END = "### At the top\n", "\n## teams.toml\n"  # the tables are between them
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, lack
-from autograder.console.help_format import add_command
 from autograder.questions.command import backend_of, count_of_questions
+from tfkit_course.command_line import add_command
 
 
 def add_parsers(commands: Any) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.console.help_format import make_parser
 from bench.scale import page, real, simulate
 from bench.scale.measure import ServiceTimes, measure
+from tfkit_course.command_line import make_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
 WORKERS, CORES = (1, 2, 4), (4, 8, 16)

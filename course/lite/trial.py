@@ -20,10 +20,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from course.lite.wheels import BROWSER_TORCH
+from tfkit_course.command_line import make_parser
 
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 

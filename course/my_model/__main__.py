@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from autograder.console.help_format import make_parser
 from course import my_model
 from course.my_model.collect import collect
 from course.my_model.package import PACKAGE
+from tfkit_course.command_line import make_parser
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.console.help_format import make_parser
+from tfkit_course.command_line import make_parser
 from tfkit_course.small_file import read_small_json, reason
 from tfkit_lab.page import page
 from tfkit_lab.views import view_of

@@ -1,21 +1,24 @@
-"""`--help` of every command line of the autograder, the course and the lab describes the command and each argument."""
+"""`--help` of every command line of the project describes the command and each argument."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from autograder import cli
-from autograder.console.help_format import CommandHelp, add_command, make_parser
+from tfkit.tools.cli import make_tfkit_parser
+from tfkit_course.command_line import CommandHelp, add_command, make_parser
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = {"autograder": ROOT, "bench": ROOT, "course": ROOT, "tfkit_lab": ROOT / "extension"}
+FOLDERS = dict.fromkeys(("autograder", "bench", "course", "research", "tfkit"), ROOT) | {
+    "tfkit_lab": ROOT / "extension"
+}
 MAKES_PARSER = re.compile(r"= (?:make_parser|argparse\.ArgumentParser)\(")
 SENTENCES = re.compile(r"^[A-Z`].*[.]$", re.DOTALL)
 
@@ -87,14 +90,14 @@ def _narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_every_command_of_the_autograder_is_described() -> None:
-    parsers = list(subparsers(cli._parser()))
-    assert len(parsers) > 25
-    assert list(gaps(cli._parser())) == []
-
-
-def test_every_command_of_the_autograder_states_its_exit_status() -> None:
-    ends = [one for one in subparsers(cli._parser()) if not any(one is not other for other in subparsers(one))]
+@pytest.mark.parametrize(("make", "least"), [(cli._parser, 25), (make_tfkit_parser, 12)], ids=["autograder", "tfkit"])
+def test_every_command_is_described_and_states_its_exit_status(
+    make: Callable[[], argparse.ArgumentParser], least: int
+) -> None:
+    parsers = list(subparsers(make()))
+    assert len(parsers) > least
+    assert list(gaps(parsers[0])) == []
+    ends = [one for one in parsers if not any(one is not other for other in subparsers(one))]
     assert [one.prog for one in ends if "exit status:\n  0 " not in (one.epilog or "")] == []
 
 

@@ -11,11 +11,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from tests.command_line import call
 from tfkit.data import corpora, packages, parallel_corpus
 from tfkit.data.translation import SAME_CLUSTER
-from tfkit.tools.cli import app
+from tfkit.tools.cli import main
 
 PSEUDO = {letter: other for other, letter in packages.ENGLISH.items()}  # letter of English -> the pseudo-language's
 SOURCES = ["Open the file", "Close every window", "No results found", "Save {0} now", "{0} more"]
@@ -124,8 +124,8 @@ def test_without_a_larger_text_the_small_one_is_taken(monkeypatch, tmp_path):
 
 
 def test_the_command_line_says_what_it_fetches_and_asks(npm):
-    refused = CliRunner().invoke(app, ["get", "vscode-fr"], input="n\n")
-    assert refused.exit_code == 1 and "MIT" in refused.output and "npm fetches" in refused.output and not npm
-    done = CliRunner().invoke(app, ["get", "vscode-fr", "--yes"])
-    assert done.exit_code == 0 and done.output.rstrip().endswith("vscode-fr")
-    assert "vscode-de" in CliRunner().invoke(app, ["get"]).output
+    refused = call(main, "get", "vscode-fr", typed="n\n")
+    assert refused.status == 1 and "MIT" in refused.output and "npm fetches" in refused.output and not npm
+    done = call(main, "get", "vscode-fr", "--yes")
+    assert done.status == 0 and done.output.rstrip().endswith("vscode-fr")
+    assert "vscode-de" in call(main, "get").output

@@ -10,12 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-import typer.main
 from nbgrader.apps import NbGraderApp
 
 from autograder import cli
 from course import build, template
-from tfkit.tools.cli import app
+from tfkit.tools.cli import make_tfkit_parser
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^ *```console\n(.*?)^ *```$", re.M | re.S)
@@ -54,21 +53,9 @@ def unknown_option(parser: ArgumentParser, arguments: list[str]) -> str | None:
             first, *rest = arguments
             if first in action.choices:
                 return unknown_option(action.choices[first], rest)
-            return f"there is no {first}" if re.fullmatch(r"[a-z-]+", first) else None
+            return f"there is no {first}" if re.fullmatch(r"[a-z][a-z-]*", first) else None
     options = [word.partition("=")[0] for word in arguments if word.startswith("--")]
     return next((f"no option {one}" for one in options if one not in parser._option_string_actions), None)
-
-
-def of_tfkit(arguments: list[str]) -> str | None:
-    commands = typer.main.get_command(app)
-    name, *rest = arguments
-    if name == "--help":
-        return None
-    known = getattr(commands, "commands", {}).get(name)
-    if known is None:
-        return f"there is no {name}"
-    options = {option for parameter in known.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    return next((f"no option {one}" for one in rest if one.startswith("--") and one not in options | {"--help"}), None)
 
 
 def of_make(arguments: list[str]) -> str | None:
@@ -96,7 +83,7 @@ def problem(command: str, judge: Callable[[ArgumentParser, list[str]], str | Non
         case ["python", "-m", "course.template", *arguments]:
             return judge(template._parser(), arguments)
         case ["tfkit", *arguments] if arguments:
-            return of_tfkit(arguments)
+            return judge(make_tfkit_parser(), arguments)
         case ["make", *arguments]:
             return of_make(arguments)
         case ["nbgrader", *arguments] if arguments:

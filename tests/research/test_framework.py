@@ -9,11 +9,11 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner
 
 from research import Claim, Measurement, figure, train
 from research import runs as kept_runs
-from research.__main__ import app
+from research.__main__ import main
+from tests.command_line import call
 from tfkit import registry
 
 
@@ -54,8 +54,8 @@ def calls(monkeypatch) -> list[int]:
 
 
 def research(*arguments) -> str:
-    result = CliRunner().invoke(app, [*map(str, arguments)])
-    assert result.exit_code == 0, result.output
+    result = call(main, *arguments)
+    assert result.status == 0, result.output
     return result.output
 
 
@@ -76,8 +76,8 @@ def test_two_makers_of_a_claim_are_an_error(monkeypatch):
 
 
 def test_an_unknown_claim_is_told_before_anything_runs(calls, tmp_path):
-    result = CliRunner().invoke(app, ["stranger", "nothing", "--kept", str(tmp_path)])
-    assert result.exit_code == 2 and "no claim 'nothing'; available:" in result.output
+    result = call(main, "stranger", "nothing", "--kept", tmp_path)
+    assert result.status == 2 and "no claim 'nothing'; available:" in result.output
     assert calls == []
 
 
@@ -106,8 +106,8 @@ def test_an_interrupt_keeps_what_was_done(calls, tmp_path, monkeypatch):
         return run(seed, size)
 
     monkeypatch.setattr(module, "run", interrupted)
-    result = CliRunner().invoke(app, ["stranger", "--kept", str(tmp_path)])
-    assert result.exit_code == 130 and "continues from there" in result.output
+    result = call(main, "stranger", "--kept", tmp_path)
+    assert result.status == 130 and "continues from there" in result.output
     monkeypatch.setattr(module, "run", run)
     research("stranger", "--kept", tmp_path)
     assert calls == [0, 1, 2]
@@ -115,8 +115,8 @@ def test_an_interrupt_keeps_what_was_done(calls, tmp_path, monkeypatch):
 
 def test_a_spoilt_file_is_named(calls, tmp_path):
     (tmp_path / "stranger.jsonl").write_text('{"seed": 0')
-    result = CliRunner().invoke(app, ["stranger", "--kept", str(tmp_path)])
-    assert result.exit_code == 2 and "stranger.jsonl, line 1: not a run" in result.output
+    result = call(main, "stranger", "--kept", tmp_path)
+    assert result.status == 2 and "stranger.jsonl, line 1: not a run" in result.output
 
 
 def test_the_page_says_what_holds_and_what_does_not(calls, tmp_path):

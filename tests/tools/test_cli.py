@@ -4,18 +4,16 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import tfkit
+from tests.command_line import call
 from tfkit import registry
-from tfkit.tools.cli import app
-
-run = CliRunner()
+from tfkit.tools.cli import main
 
 
 def shown(*arguments):
-    result = run.invoke(app, arguments)
-    assert result.exit_code == 0, result.output
+    result = call(main, *arguments)
+    assert result.status == 0, result.output
     return result.stdout
 
 
@@ -88,8 +86,8 @@ def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
     assert shown("flatten", str(tmp_path)) == shown("flatten", "roberta")
     (tmp_path / "config.json").unlink()
     for command in ("anatomy", "flatten"):
-        result = run.invoke(app, [command, str(tmp_path)])
-        assert result.exit_code == 2 and result.output.startswith(f"tfkit {command}: ")
+        result = call(main, command, tmp_path)
+        assert result.status == 2 and result.output.startswith(f"tfkit {command}: ")
         assert "config.json: not found; a model's directory holds" in result.output
         assert result.output.count("\n") == 1
 
@@ -97,9 +95,33 @@ def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["anatomy", "bert", "--names", "keras"], "tfkit anatomy: error: argument --names: invalid choice: 'keras'"),
+        (["fill", "bert", "a [MASK]", "--top-k", "0"], "tfkit fill: error: argument --top-k: 0: must be at least 1"),
+        (["generate", "gpt2", "a", "--seed", "x"], "tfkit generate: error: argument --seed: invalid int value: 'x'"),
+        (["reed", "bert"], "tfkit: error: argument COMMAND: invalid choice: 'reed'"),
+    ],
+)
+def test_arguments_that_do_not_exist_are_refused(arguments, message):
+    result = call(main, *arguments)
+    assert result.status == 2 and message in result.stderr and not result.stdout
+
+
+def test_without_a_command_its_help_is_shown():
+    assert shown() == shown("--help")
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command():
+    tfkit_list = f"{sys.executable} -c 'from tfkit.tools.cli import main; main()' list"
+    command = f"{tfkit_list} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("albert") and done.stderr == "" and done.returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (["anatomy", "nope"], "tfkit anatomy: no architecture or preset 'nope'"),
         (["anatomy", "transformer", "--names", "hf"], "tfkit anatomy: Transformer has no published names"),
-        (["anatomy", "bert", "--names", "keras"], "tfkit anatomy: --names is tfkit or hf, not 'keras'"),
         (["anatomy", "bert", "--head", "tail"], "tfkit anatomy: BERT has no head 'tail'"),
         (["flatten", "nope"], "tfkit flatten: no architecture 'nope'"),
         (["flatten", "bert", "--head", "tail"], "tfkit flatten: bert has no head 'tail'"),
@@ -107,7 +129,7 @@ def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
     ],
 )
 def test_what_is_not_there_is_said_in_a_line(arguments, message):
-    result = run.invoke(app, arguments)
-    assert result.exit_code == 2
+    result = call(main, *arguments)
+    assert result.status == 2
     assert result.output.startswith(message)
     assert result.output.count("\n") == 1

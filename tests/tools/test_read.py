@@ -9,24 +9,22 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
+from tests.command_line import call
 from tfkit.tools import read
-from tfkit.tools.cli import app
-
-run = CliRunner()
+from tfkit.tools.cli import main
 
 
 def test_a_pipe_gets_the_file() -> None:
-    result = run.invoke(app, ["read", "bert"])
-    assert result.exit_code == 0
+    result = call(main, "read", "bert")
+    assert result.status == 0
     assert result.stdout == (read.FOLDER / "bert.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("how", [["--no-pager"], []], ids=["at once", "through a pager"])
 def test_a_terminal_gets_colours(how: list[str]) -> None:
     leader, follower = pty.openpty()
-    command = [sys.executable, "-c", "from tfkit.tools.cli import app; app()", "read", "gpt", *how]
+    command = [sys.executable, "-c", "from tfkit.tools.cli import main; main()", "read", "gpt", *how]
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "130", "PAGER": "cat"}
     environment.pop("NO_COLOR", None)
     with subprocess.Popen(command, stdin=follower, stdout=follower, env=environment) as process:
@@ -58,8 +56,8 @@ def test_a_terminal_gets_colours(how: list[str]) -> None:
     ],
 )
 def test_no_page_is_one_line_with_what_is_near(name: str, message: str) -> None:
-    result = run.invoke(app, ["read", name])
-    assert result.exit_code == 2
+    result = call(main, "read", name)
+    assert result.status == 2
     assert result.output.startswith(f"tfkit read: {message}")
     assert result.output.count("\n") == 1
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 import transformers as hf
-from typer.testing import CliRunner
 
 import tfkit
+from tests.command_line import call
 from tfkit.hub import packages
 from tfkit.text.vocabulary import train
-from tfkit.tools.cli import app
+from tfkit.tools.cli import main
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog sat"] * 5
 TEMPLATE = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
@@ -43,9 +43,9 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def asked(*arguments: object, code: int = 0, said: str | None = None) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in arguments], input=said)
-    assert result.exit_code == code, result.output
+def asked(*arguments: object, code: int = 0, typed: str = "") -> str:
+    result = call(main, *arguments, typed=typed)
+    assert result.status == code, result.output
     return result.output
 
 
@@ -65,7 +65,7 @@ def test_chat_reads_lines_until_the_end(gpt2: Path) -> None:
     first = text.chat("the cat", **how)
     talk = [("user", "the cat"), ("assistant", first), ("user", "sat")]
     second = text.chat([{"role": role, "content": content} for role, content in talk], **how)
-    assert asked("chat", gpt2, "--max-new-tokens", 5, said="the cat\n\nsat\n") == f"{first}\n{second}\n"
+    assert asked("chat", gpt2, "--max-new-tokens", 5, typed="the cat\n\nsat\n") == f"{first}\n{second}\n"
     assert asked("chat", gpt2, "the cat", "--max-new-tokens", 5) == first + "\n"
 
 
@@ -135,7 +135,7 @@ def test_get_asks_fetches_once_and_is_offline_afterwards(
     index: packages.Package, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = tmp_path / "tfkit" / "models" / "Tiny"
-    said = asked("get", "tiny", said="n\n", code=1)
+    said = asked("get", "tiny", typed="n\n", code=1)
     assert "CC0" in said and "1 MB" in said and str(kept) in said and not kept.exists()
     assert asked("get", "tiny", "--yes").splitlines()[-1] == str(kept)
     assert {file.name for file in kept.iterdir()} == {file.name for file in bert.iterdir()}

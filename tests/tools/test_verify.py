@@ -10,9 +10,9 @@ import pytest
 import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
-from typer.testing import CliRunner
 
-from tfkit.tools.cli import app
+from tests.command_line import call
+from tfkit.tools.cli import main
 
 SMALL = dict(vocab_size=60, bos_token_id=1, eos_token_id=2, pad_token_id=0)
 BERT = dict(vocab_size=60, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=37)
@@ -55,8 +55,8 @@ def saved(name: str, directory: Path) -> Path:
 
 
 def asked(directory: Path) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["verify", str(directory)])
-    return result.exit_code, result.output
+    result = call(main, "verify", directory)
+    return result.status, result.output
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import typer
+import os
+import sys
+from collections.abc import Callable
+
 from rich.console import Console
 
 
@@ -12,8 +15,16 @@ def make_console() -> Console:
     return found if found.is_terminal else Console(width=200)
 
 
-def exit_with_error(command: str, error: Exception, program: str = "tfkit") -> typer.Exit:
-    """Prints on stderr, in one line, why a command failed -> the exception to raise, with exit status 2"""
-    message = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-    typer.echo(f"{program} {command}: {message}", err=True)
-    return typer.Exit(2)
+def exit_status(run: Callable[[], int | None], command: str) -> int:
+    """What a command returns, or 0 for nothing; 2, with one line on standard error, for what its user can mend."""
+    try:
+        return run() or 0
+    except BrokenPipeError:  # `tfkit list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush would raise it again
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except (OSError, LookupError, ModuleNotFoundError, TypeError, ValueError) as error:
+        message = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+        print(f"{command}: {message}", file=sys.stderr)
+        return 2

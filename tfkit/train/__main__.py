@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -40,39 +39,36 @@ from tfkit.train.prepare import objective, prepare
 from tfkit.train.process_group import ProcessGroup, layers
 from tfkit.train.schedules import linear_rate
 from tfkit.train.throughput import operations_per_token, peak_memory, product_rate
+from tfkit_course.command_line import make_parser, number
 
 SEPARABLE = ("causal_lm", "masked_lm")  # objectives whose rows are as long as those of the text
 PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
-
-
-def number(kind: type[int] | type[float], least: float, below: float = math.inf) -> Callable[[str], float]:
-    """An argparse type: a number of at least `least` and less than `below`."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-        if not least <= value < below:
-            raise argparse.ArgumentTypeError(
-                f"{text}: must be at least {least}{'' if below == math.inf else f' and less than {below}'}"
-            )
-        return value
-
-    return read
-
 
 COUNT, AMOUNT = number(int, 1), number(int, 0)
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line. Raises SystemExit for a wrong one."""
-    parser = argparse.ArgumentParser(prog="python -m tfkit.train", description=(__doc__ or "").split("\n")[0])
+    parser = make_parser(
+        "tfkit.train",
+        """
+        Train any language model of the zoo on any text, by its objective; alone, or under torchrun. A run resumes from
+        what is already in --out.
+        """,
+        examples=(
+            "python -m tfkit.train gpt2 --text books/*.txt --steps 500 --out runs/gpt2",
+            "torchrun --nproc-per-node 2 -m tfkit.train … --parallel fsdp",
+        ),
+    )
     parser.add_argument("name", help="an architecture, or the name of a published size")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="text files, one document each")
     parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument(
-        "--objective", choices=trainable(), default="causal_lm", help="the training objective (default: %(default)s)"
+        "--objective",
+        choices=trainable(),
+        default="causal_lm",
+        metavar="NAME",
+        help=f"the training objective: {', '.join(trainable())} (default: %(default)s)",
     )
     parser.add_argument(
         "--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of the architecture's Config"

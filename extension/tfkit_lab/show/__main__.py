@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from autograder.console.help_format import make_parser
+from tfkit_course.command_line import make_parser
 from tfkit_lab.show import anatomy
 
 
