@@ -29,6 +29,7 @@ import torch
 
 from bench import gpu_cases, gpu_lease
 from bench.gpu_cases import BenchmarkCase, Setup, first_line, time_limit
+from tfkit_course.command_line import make_parser
 
 NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
 
@@ -265,7 +266,7 @@ def run_lease(setup: Setup, options: argparse.Namespace) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command: returns 0 if all is measured, 1 if something failed or is left, 2 if measuring is impossible."""
-    parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=(__doc__ or "").split("\n")[0])
+    parser = make_parser("bench.gpu", (__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; by default all")
     parser.add_argument("--tiny", action="store_true", help="run tiny models on the CPU, to test the script")
     parser.add_argument(

@@ -8,13 +8,14 @@ including imports and a forward pass over eight tokens, because that is what a u
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
 from typing import Any
+
+from tfkit_course.command_line import make_parser
 
 CHILD = """
 import os, resource, sys
@@ -104,7 +105,7 @@ def line(row: LoadingRow, turns: int = 3) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table of some rows, or of all, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m bench.loading", description=about)
+    parser = make_parser("bench.loading", about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(row.name for row in ROWS)}")
     parser.add_argument(
         "--turns", type=int, default=3, help="runs of each side, of which the best counts (default: %(default)s)"

@@ -32,6 +32,7 @@ from bench.kept import KeptRows, Row, add_options, environment, kept_file, told
 from bench.rows import HEADS, LAYERS, PUBLISHED, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.decode import Beam, Greedy
 from tfkit.tools.memory import peak_bytes
+from tfkit_course.command_line import make_parser
 
 NEW_TOKENS = 32
 
@@ -377,7 +378,7 @@ def with_section(file: Path, section: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns 1 if the two sides disagree."""
-    parser = argparse.ArgumentParser(prog="python -m bench.models", description=(__doc__ or "").split("\n")[0])
+    parser = make_parser("bench.models", (__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="architectures; by default all that have a row")
     parser.add_argument("--turns", type=int, default=7, help="measured calls of each side, at least; default 7")
     parser.add_argument(

@@ -12,7 +12,6 @@ other work than tfkit's int8. Each size is stored as soon as it is measured (`be
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -33,6 +32,7 @@ from bench.kept import KeptRows, Row, add_options, environment, installed, kept_
 from bench.models import pair, with_section
 from bench.rows import PUBLISHED, BenchmarkRow
 from tfkit.nn.int8 import Int8Weight
+from tfkit_course.command_line import make_parser
 
 SMOLLM2 = {
     "vocab_size": 49152, "hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9,
@@ -201,7 +201,7 @@ Until a process has its first tokens of a compiled step in float32, seconds of t
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each size as soon as it is measured, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m bench.tokens", description=about)
+    parser = make_parser("bench.tokens", about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in SIZES)}")
     parser.add_argument(
         "--turns",

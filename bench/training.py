@@ -31,11 +31,13 @@ from tfkit.tools.memory import peak_bytes
 from tfkit.train.__main__ import model_loss
 from tfkit.train.loop import TrainingStep, adamw
 from tfkit.train.process_group import ALONE
+from tfkit_course.command_line import make_parser
 
 HEAD = (
     "| | tokens | tfkit, ms | transformers, ms | transformers over tfkit | products alone, ms "
     "| transformers over products | tfkit over products | memory |"
 )
+
 RULE = "|---" * (HEAD.count("|") - 1) + "|"
 HEADING = "## A training step at published sizes"
 ONEDNN_HEADING = f"{HEADING}, by oneDNN"
@@ -112,7 +114,7 @@ def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int, onednn: bool 
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each row as soon as it is measured."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m bench.training", description=about)
+    parser = make_parser("bench.training", about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in PUBLISHED)}")
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=1, help="texts of a batch")

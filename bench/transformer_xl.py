@@ -9,7 +9,6 @@ Weights, ids and the memory of earlier states are the same; the two sides agree 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tfkit_course.command_line import make_parser
 
 D, HEADS, LAYERS, VOCAB = 256, 8, 4, 4000  # as in `bench.rows`
 SIZES: dict[str, Any] = {
@@ -125,7 +126,7 @@ def measure(older: str, rows: int, length: int, turns: int) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m bench.transformer_xl", description=about)
+    parser = make_parser("bench.transformer_xl", about)
     parser.add_argument("--older", required=True, metavar="FOLDER", help="where transformers 4.30.2 is installed")
     parser.add_argument("--tokens", type=int, nargs="+", default=[256, 1024], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=4, help="texts of a batch")

@@ -7,13 +7,14 @@ folder of its own, and prints two rows for docs/course-timings.md. The minutes a
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from tfkit_course.command_line import make_parser
 
 UNIT = "05-transformer"
 LAST = "TranslationMemory(corpus.train)"  # stands in the last cell that is run
@@ -61,7 +62,7 @@ def rows(names: dict[str, Any], seconds: float) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tools.translator", description=(__doc__ or "").split(":")[0])
+    parser = make_parser("tools.translator", "Score unit 05's translator on a corpus, with the lesson's own cells.")
     parser.add_argument("corpus", help="a name that `tfkit get` knows, or jupyterlab-fr")
     parser.add_argument("--minutes", type=float, default=6.0, help="processor minutes of training")
     options = parser.parse_args(arguments)

@@ -16,9 +16,8 @@ from tfkit.tools.cli import make_tfkit_parser
 from tfkit_course.command_line import CommandHelp, add_command, make_parser
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = dict.fromkeys(("autograder", "bench", "course", "research", "tfkit"), ROOT) | {
-    "tfkit_lab": ROOT / "extension"
-}
+FOLDERS = dict.fromkeys(("autograder", "bench", "course", "research", "tfkit"), ROOT)
+FOLDERS["tfkit_lab"] = ROOT / "extension"
 MAKES_PARSER = re.compile(r"= (?:make_parser|argparse\.ArgumentParser)\(")
 SENTENCES = re.compile(r"^[A-Z`].*[.]$", re.DOTALL)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from tokenizers import Tokenizer
+
+from tfkit_course.command_line import make_parser
 
 from . import GOLDEN, MODEL
 from .pack import golden, load, pack
@@ -13,7 +14,7 @@ from .pack import golden, load, pack
 
 def main(arguments: list[str] | None = None) -> int:
     """Train the model and write the page's file and its golden numbers."""
-    parser = argparse.ArgumentParser(prog="python -m tools.playground", description="Train the playground's model.")
+    parser = make_parser("tools.playground", "Train the playground's model.")
     parser.add_argument(
         "--steps", type=int, default=3500, help="of 1,024 tokens each; 3,500 take about eight minutes on one core"
     )

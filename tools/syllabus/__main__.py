@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import astuple, fields
 
 from course import units
 from course.settings import read, tracks
+from tfkit_course.command_line import make_parser
 from tools.syllabus import ROOT
 from tools.syllabus.graph import draw
 from tools.syllabus.needs import needs
@@ -34,7 +34,7 @@ def files() -> dict[str, str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tools.syllabus", description=(__doc__ or "").strip())
+    parser = make_parser("tools.syllabus", (__doc__ or "").strip())
     parser.add_argument("--estimate", action="store_true", help="write nothing; print what the estimate is made of")
     if parser.parse_args(arguments).estimate:
         print(estimate())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import html
 import json
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from course import glossary, units
 from course.lite.first_page import MODEL, write_scripts
 from course.settings import LessonError, Unit, read, unit_names
+from tfkit_course.command_line import make_parser
 from tfkit_lab.views import views as every_view
 from tools.website import DOCS, ROOT, SiteError, book, check, pages, views, zoo
 
@@ -174,7 +174,7 @@ def check_tab(folder: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Build into a temporary folder, check it, and only then replace the old site."""
-    parser = argparse.ArgumentParser(prog="python -m tools.website", description="Build the site.")
+    parser = make_parser("tools.website", "Build the site.")
     parser.add_argument("directory", type=Path, help="the site to write; an older one is replaced")
     parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")
     tab = "the course in the browser, as `course.build --lite` wrote it with Pyodide; the site's first page starts it"

@@ -6,7 +6,6 @@ differences of logits, loss and gradients are stored in `docs/parity.json`, from
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ from bench import models as bench
 from bench.rows import BERT, ROWS, BenchmarkRow
 from tfkit import registry
 from tfkit.namemap import map_of
+from tfkit_course.command_line import make_parser
 from tools.website import DOCS
 
 FILE = DOCS / "parity.json"
@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure the named architectures, or all, and store what was found."""
     import transformers
 
-    parser = argparse.ArgumentParser(prog="python -m tools.website.parity", description=(__doc__ or "").split("\n")[0])
+    parser = make_parser("tools.website.parity", (__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="architectures; by default all")
     names = parser.parse_args(arguments).names
     rows = {row.name: row for row in EVERY}
