@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
-import shutil
+from dataclasses import asdict
 from pathlib import Path
 
+from autograder.api import Limits
 from autograder.console import error_messages
 from tfkit_course.command_line import make_parser
 
@@ -14,6 +16,7 @@ CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PASSBACK = "passback.jsonl"  # the scores that a learning management system accepted
 # what a release holds for coding assistants, and the log that it asks them to keep, which is handed in
 AGENTS, ASSISTANTS_LOG, ASSISTANTS_HOOKS = "AGENTS.md", "assistant-log.md", ".claude/settings.json"
+LIMITED = ("wall_s", "call_s", "memory_mb", "processes")  # the fields of Limits that a course may set
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
     KEY, "lti.pem", PASSBACK, "gradebook.db*", "records.db*", "records.lock", "serve.lock", ".grading/",
     "marking.db*", "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
@@ -33,7 +36,7 @@ def install(course_dir: str | os.PathLike) -> list[Path]:
     (root / "exchange").mkdir(parents=True, exist_ok=True)
     written = []
     if not (root / CONFIG).exists():
-        shutil.copyfile(Path(__file__).with_name(CONFIG), root / CONFIG)
+        (root / CONFIG).write_text(_shipped(), encoding="utf-8")
         written.append(root / CONFIG)
     if not (root / KEY).exists():
         _write_key(root / KEY)
@@ -41,6 +44,12 @@ def install(course_dir: str | os.PathLike) -> list[Path]:
     if _ignore(root / IGNORE):
         written.append(root / IGNORE)
     return written
+
+
+def _shipped() -> str:
+    """The configuration that a course begins with; the limits that it shows in a comment are the defaults."""
+    shipped = Path(__file__).with_name(CONFIG).read_text(encoding="utf-8")
+    return shipped.replace("LIMITS", json.dumps({name: asdict(Limits())[name] for name in LIMITED}))
 
 
 def _ignore(path: Path) -> bool:

@@ -69,7 +69,7 @@ c.BoxedExecute.packages = []  # what student code may import besides torch, NumP
 # c.BoxedExecute.sandbox = "bubblewrap"
 # What the code of one exercise may use: seconds from start to end, processor seconds of one call or cell, memory and
 # processes. These are the defaults:
-# c.BoxedExecute.limits = {"wall_s": 60.0, "call_s": 10.0, "memory_mb": 2048, "processes": 64}
+# c.BoxedExecute.limits = LIMITS
 c.BoxedExecute.mutants = mutants.setting(HERE / "corpus")  # of `autograder adopt`: for your own tests
 c.BoxedExecute.misconceptions = misconceptions.setting(HERE / misconceptions.FILE)  # `autograder misconceptions` names
 c.BoxedExecute.credit = points.credit_setting(HERE / points.FILE)  # [grading] of course.toml: what wrong answers keep
