@@ -112,7 +112,7 @@ nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
 
-fuzz-models: setup  ## random configurations of 52 architectures, live against transformers: ARCH="bert t5", SEED=0, CASES=20 of each
+fuzz-models: setup  ## random configurations of most architectures, live against transformers: ARCH="bert t5", SEED=0, CASES=20 of each
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz_models $(ARCH) --seed $(or $(SEED),0) --cases $(or $(CASES),20)
 
 test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… or WHEEL_TORCH=default for checks on 3.13 too)

@@ -33,7 +33,8 @@ class Row:
     untaught: heads whose loss is not of all that they say; still: pattern of parameters that rightly move nothing
     under some head -> why; end: the id that ends every sentence; length: of the longest; endless: whether it has no
     table of positions, or one that only distances are read from, or that is stretched; no_attention: why no attention
-    can be put in place of its own.
+    can be put in place of its own; later: why it has no figures against transformers (bench/rows.py, docs/parity.json)
+    and no bug hunts (autograder/hunts/pages.toml) yet.
 
     Of its page (tests/pages): page: changes where the tiny Config is not the form that the page has; page_head: where
     not the row's; page_size: changes of a published size, for what the page has beyond it or leaves out;
@@ -51,6 +52,7 @@ class Row:
     length: int = 9
     endless: bool = False
     no_attention: str = ""
+    later: str = ""
     page: dict[str, Any] = field(default_factory=dict)
     page_head: str | None = None
     page_size: dict[str, Any] = field(default_factory=dict)
@@ -608,6 +610,11 @@ def kind(name: str) -> str:
 def ours() -> set[str]:
     """The architectures of this library, without those that other packages have registered."""
     return {name for name, source in registry.sources().items() if source.startswith("tfkit.models.")}
+
+
+def unfinished() -> set[str]:
+    """Those that have neither figures nor bug hunts yet."""
+    return {name for name, row in ROWS.items() if row.later}
 
 
 # Preset -> head, parameters, exactly. Of GPT-3, which was not published, test_gpt3.py has the formula. Whisper's waves

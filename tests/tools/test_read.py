@@ -52,7 +52,7 @@ def test_a_terminal_gets_colours(how: list[str]) -> None:
         ("rBert", "no page 'rBert'; did you mean bert, "),
         ("gpt-neo", "no page 'gpt-neo'; did you mean gpt_neo, gpt"),
         ("bert-base-uncased", "no page 'bert-base-uncased'; did you mean bert?"),
-        ("zzz", "no page 'zzz'; there are 60 pages; tfkit list names them all"),
+        ("zzz", f"no page 'zzz'; there are {len(read.pages())} pages; tfkit list names them all"),
     ],
 )
 def test_no_page_is_one_line_with_what_is_near(name: str, message: str) -> None:

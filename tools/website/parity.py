@@ -117,6 +117,8 @@ def section(name: str, kept: Mapping[str, Any]) -> str:
     """The section of an architecture's page, in Markdown."""
     if name in WITHOUT:
         return WITHOUT[name]
+    if name not in kept["rows"]:
+        return f"Not measured yet: `python -m tools.website.parity {name}` does, once `bench/rows.py` has a row for it."
     row = Parity(**kept["rows"][name])
     batch = "×".join(map(str, row.shape))
     part = (

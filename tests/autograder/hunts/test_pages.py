@@ -17,6 +17,8 @@ from autograder.hunts.page_judge import (
 from autograder.hunts.page_prove import prove_page
 from autograder.hunts.page_symptom import page_task
 from autograder.sandbox import choose
+from tests.models.table import unfinished
+from tfkit.tools import read
 
 HUNT = pages.find_page_hunt("page.gpt2/causal_mask_off_by_one")
 CAUSAL = """def test_a_later_token_changes_nothing_before_it(page):
@@ -37,7 +39,7 @@ def backend():
 
 def test_every_page_has_at_least_ten_hunts() -> None:
     counts = {name: len(pages.page_hunts(name)) for name in pages.pages()}
-    assert len(counts) == 60 and min(counts.values()) >= 10, counts
+    assert counts.keys() == read.pages().keys() - unfinished() and min(counts.values()) >= 10, counts
     assert sum(counts.values()) > 1800
 
 
