@@ -77,7 +77,36 @@ class View(anywidget.AnyWidget, metaclass=Kind):
         return bundle, {}
 
 
-class Stepper(View):
+class AnsweringView(View):
+    """A view that can be asked for something else, in the browser, while its kernel runs.
+
+    `requests` names what the browser may ask for, in a recorded view nothing; `message` is shown with what was asked.
+    """
+
+    requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    message = traitlets.Unicode().tag(sync=True)
+    n_answers = traitlets.Int(0).tag(sync=True)  # counts them: an answer may change neither the trace nor the message
+
+    def accept(self, requests: Sequence[str]) -> None:
+        """Let the browser make these requests, from now on."""
+        self.requests = list(requests)
+        self.on_msg(self._on_request)
+
+    @abstractmethod
+    def answer(self, request: dict[str, Any]) -> None:
+        """Handle a request of the browser, such as {"do": …}. What it raises becomes the message."""
+
+    def _on_request(self, _widget: Any, request: dict[str, Any], _buffers: Any) -> None:
+        try:
+            self.message = ""
+            self.answer(request)
+        except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
+            self.message = f"{type(error).__name__}: {error}"
+        finally:
+            self.n_answers += 1
+
+
+class Stepper(AnsweringView):
     """Step through a recorded decoding run, as returned by `tfkit.decode.trace_json`, or two runs side by side.
 
     `Stepper.live` keeps the model, so that runs can be changed.
@@ -90,9 +119,6 @@ class Stepper(View):
     layer = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
     pin = traitlets.Int(-1, min=-1).tag(sync=True)
-    requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    message = traitlets.Unicode().tag(sync=True)
-    n_answers = traitlets.Int(0).tag(sync=True)  # counts them: an answer may change neither the runs nor the message
     session: Session | None = None
 
     def __init__(
@@ -122,24 +148,15 @@ class Stepper(View):
             raise ValueError(f"strategy holds {len(strategies)}: pass one, or two to compare")
         session = Session(model, source_ids, strategies, encode, seed, how)
         stepper = cls(*session.runs())
-        stepper.session, stepper.requests = session, session.requests
-        stepper.on_msg(stepper._on_request)
+        stepper.session = session
+        stepper.accept(session.requests)
         return stepper
-
-    def _on_request(self, _widget: Any, request: dict[str, Any], _buffers: Any) -> None:
-        try:
-            self.answer(request)
-        except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
-            self.message = f"{type(error).__name__}: {error}"
-        finally:
-            self.n_answers += 1
 
     def answer(self, request: dict[str, Any]) -> None:
         """Handle a request of the browser: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do":
         "keep", "of": 1}. Raises ValueError for anything else, or without a model."""
         if self.session is None:
             raise ValueError("this run was recorded: use Stepper.live to branch from it")
-        self.message = ""
         if request["do"] == "branch":
             self.other = self.session.branch(request["of"], request["ids"])
         elif request["do"] == "prompt":

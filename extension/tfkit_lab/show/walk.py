@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-import traitlets
 from torch import Tensor
 
 from tfkit.decode.attention_maps import compress
@@ -16,7 +15,7 @@ from tfkit_lab.pictures import Picture, table
 from tfkit_lab.show.attention_in_code import FoundAttention, FoundFeedForward, attentions, feed_forwards, read_by
 from tfkit_lab.show.operations import Code, Operation, Operations, operations
 from tfkit_lab.show.walk_figure import draw_layer, first_softmax
-from tfkit_lab.widgets import STATIC
+from tfkit_lab.widgets import STATIC, AnsweringView
 
 POSITIONS = 24  # of a long text, the first four and the last ones
 BUDGET = 400_000  # bytes of all numbers as JSON
@@ -63,8 +62,8 @@ def walk_over(walk_through: Callable[[str], Walk], text: str) -> Walk:
     """The walk over a text, with a field in which another can be typed while the kernel runs. walk_through: text -> its
     walk, as `show.walk` returns it; what it raises is shown beside the field. Raises what it raises for `text`."""
     shown = walk_through(text)
-    shown.walk_through, shown.requests = walk_through, ["sentence"]
-    shown.on_msg(shown._on_request)
+    shown.walk_through = walk_through
+    shown.accept(["sentence"])
     return shown
 
 
@@ -297,23 +296,11 @@ class _Packer:
         return compress(rounded.view(torch.uint8).reshape(-1, 4).T)
 
 
-class Walk(Picture):
+class Walk(AnsweringView, Picture):
     """One step, from the text to the drawn token. One of `walk_over` can be asked for another text."""
 
     _esm = script = STATIC / "walk.js"
-    requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    message = traitlets.Unicode().tag(sync=True)
-    n_answers = traitlets.Int(0).tag(sync=True)  # counts them: an answer may change neither the trace nor the message
     walk_through: Callable[[str], Walk] | None = None
-
-    def _on_request(self, _widget: Any, request: dict[str, Any], _buffers: Any) -> None:
-        try:
-            self.message = ""
-            self.answer(request)
-        except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
-            self.message = f"{type(error).__name__}: {error}"
-        finally:
-            self.n_answers += 1
 
     def answer(self, request: dict[str, Any]) -> None:
         """Handle a request of the browser: {"do": "sentence", "text": …}. Raises ValueError for anything else, for an
