@@ -462,21 +462,18 @@ class View {
       Math.min(at.row, axes[rows].at.length - 1),
       Math.min(at.col, axes[cols].at.length - 1)
     ];
-    const squares = (table: Element | null | undefined): HTMLElement[] =>
-      Array.from(table?.querySelectorAll<HTMLElement>('td[data-row]') ?? []);
-    const square = (cell: HTMLElement): [number, number] => [Number(cell.dataset.row), Number(cell.dataset.col)];
-    this._open
-      .querySelectorAll('.tfk-walk-source')
-      .forEach((source, n) =>
-        squares(source).forEach(cell =>
-          cell.classList.toggle('tfk-from', at.matrix === 0 && isOrigin(stage.name, n, place, square(cell)))
-        )
-      );
-    this._open.querySelector('.tfk-over')?.classList.remove('tfk-over');
-    const over = squares(this._open.querySelector(`[data-matrix="${at.matrix}"]`)).find(
-      cell => square(cell).join() === place.join()
+    this._open.querySelectorAll('.tfk-walk-source').forEach((source, n) =>
+      source.querySelectorAll<HTMLElement>('td[data-row]').forEach(cell => {
+        const square: [number, number] = [Number(cell.dataset.row), Number(cell.dataset.col)];
+        cell.classList.toggle('tfk-from', at.matrix === 0 && isOrigin(stage.name, n, place, square));
+      })
     );
-    over?.classList.toggle('tfk-over', isOver);
+    this._open.querySelector('.tfk-over')?.classList.remove('tfk-over');
+    if (isOver) {
+      const [row, col] = place;
+      const square = `td[data-row="${row}"][data-col="${col}"]`;
+      this._open.querySelector(`[data-matrix="${at.matrix}"] ${square}`)?.classList.add('tfk-over');
+    }
   }
 
   private _point(event: Event): void {

@@ -14,7 +14,7 @@ const lit = StateField.define<string | null>({
 });
 
 /** The starts of the lines that have a text. */
-export function linesWith(doc: EditorView['state']['doc'], text: string | null): number[] {
+function linesWith(doc: EditorView['state']['doc'], text: string | null): number[] {
   return Array.from({ length: text ? doc.lines : 0 }, (_, i) => doc.line(i + 1))
     .filter(line => line.text.includes(text!))
     .map(({ from }) => from);
@@ -22,7 +22,7 @@ export function linesWith(doc: EditorView['state']['doc'], text: string | null):
 
 const LINE = Decoration.line({ class: 'tfkit-LitLine' });
 
-export const litLines = [
+const litLines = [
   lit,
   EditorView.decorations.compute([lit, 'doc'], state =>
     Decoration.set(linesWith(state.doc, state.field(lit)).map(from => LINE.range(from)))
