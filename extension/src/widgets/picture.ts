@@ -59,10 +59,12 @@ export function picture<T extends ITitled>(
       } else {
         [node, draw] = drawn(label(), model, trace, build);
         asked = sentenceForm(model, node);
-        node.querySelector('h3')!.after(...(asked ? [asked.node] : []));
+        if (asked) {
+          node.querySelector('h3')!.after(asked.node);
+        }
       }
       el.append(node);
-      asked?.follow(before, hadFocus);
+      asked?.replace(before, hadFocus);
       draw();
     };
     const change = (): void => draw();

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { LIGHT, lightIn, nearestMaps, pointerOf, pointerWords, preparePointers, selects, unlightIn } from './pointing';
+import { cellOfMaps, LIGHT, lightIn, makeButtons, pointerOf, pointerWords, selects, unlightIn } from './pointing';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -95,10 +95,9 @@ it('means by the number of a map the last figure above the phrase, else the firs
   });
   const map = '<div class="tfk"><section class="tfk-map"></section></div>';
   const cells = [cell('first', map), cell('second', map), cell('text', ''), cell('card', MATRIX), cell('last', map)];
-  const named = (index: number, from = 0): string[] => nearestMaps(cells.slice(from), index).map(({ name }) => name);
-  expect(named(2)).toEqual(['second']);
-  expect(named(0, 2)).toEqual(['last']);
-  expect(nearestMaps(cells.slice(2, 4), 0)).toEqual([]);
+  expect(cellOfMaps(cells, 2)?.name).toBe('second');
+  expect(cellOfMaps(cells.slice(2), 0)?.name).toBe('last');
+  expect(cellOfMaps(cells.slice(2, 4), 0)).toBeUndefined();
 });
 
 it('lights the table of a text, whose first column has the names, and no other', () => {
@@ -109,18 +108,18 @@ it('lights the table of a text, whose first column has the names, and no other',
 
 it('makes buttons of links that point, and of no others', () => {
   const root = put('<a href="#show:rows=2" target="_self">row 2</a> <a href="#show:rows=x">x</a> <a href="#h">h</a>');
-  preparePointers(root);
+  makeButtons(root);
   const [first, second, third] = root.querySelectorAll('a');
   expect(first.outerHTML).toBe(
-    '<a href="#show:rows=2" class="tfkit-Points" role="button" aria-pressed="false" aria-description="Lights up row 2">row 2</a>'
+    '<a href="#show:rows=2" role="button" aria-pressed="false" aria-description="Lights up row 2">row 2</a>'
   );
   expect([second, third].map(link => link.hasAttribute('role'))).toEqual([false, false]);
 });
 
 it('lets a phrase stay pressed when its text is looked through again', () => {
   const root = put('<a href="#show:rows=1">row 1</a> <a href="#show:rows=2">row 2</a>');
-  preparePointers(root);
+  makeButtons(root);
   root.querySelector('a')!.setAttribute('aria-pressed', 'true');
-  preparePointers(root);
+  makeButtons(root);
   expect(Array.from(root.querySelectorAll('a'), link => link.getAttribute('aria-pressed'))).toEqual(['true', 'false']);
 });

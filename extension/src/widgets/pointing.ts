@@ -168,11 +168,13 @@ export function lightIn(root: ParentNode, pointer: IPointer): Element[] {
   return [...figures, ...tables.filter(one => lightTable(one, pointer, false))];
 }
 
-/** Of the cells of a section, the one whose figures a phrase in the cell at `index` means by a map's number: the last above it, else the first below. */
-export function nearestMaps<T extends { readonly node: Element }>(cells: readonly T[], index: number): T[] {
-  const drawn = (some: readonly T[]): T[] => some.filter(({ node }) => node.querySelector('.tfk .tfk-map'));
-  const [above, below] = [drawn(cells.slice(0, index)), drawn(cells.slice(index))];
-  return above.length ? above.slice(-1) : below.slice(0, 1);
+/**
+ * Of the cells of a section, the one with the maps that a phrase in the cell at `index` numbers: the last above it that has
+ * any, else the first below; undefined where none has.
+ */
+export function cellOfMaps<T extends { readonly node: Element }>(cells: readonly T[], index: number): T | undefined {
+  const hasMaps = ({ node }: T): boolean => node.querySelector('.tfk .tfk-map') !== null;
+  return cells.slice(0, index).filter(hasMaps).pop() ?? cells.slice(index).find(hasMaps);
 }
 
 /** Puts out what is lit below an element. */
@@ -183,12 +185,11 @@ export function unlightIn(root: ParentNode): void {
   }
 }
 
-/** Makes the links that point below an element buttons, which say what they show. */
-export function preparePointers(root: ParentNode): void {
+/** Makes buttons of the links below an element that point; each says what it lights. */
+export function makeButtons(root: ParentNode): void {
   root.querySelectorAll(POINTING).forEach(link => {
     const pointer = pointerOf(link.getAttribute('href'));
     if (pointer) {
-      link.classList.add('tfkit-Points');
       link.removeAttribute('target');
       link.setAttribute('role', 'button');
       link.setAttribute('aria-pressed', link.getAttribute('aria-pressed') ?? 'false'); // one is looked through again whenever its cell changes

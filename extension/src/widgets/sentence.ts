@@ -12,7 +12,7 @@ export interface ISentence {
   /** The kernel has answered: a message if it could not, or an empty one. */
   answer(message: string): void;
   /** Takes the place of the field of the view before: what is typed, and the focus if that one had it. */
-  follow(before: ISentence | null, hadFocus: boolean): void;
+  replace(before: ISentence | null, hadFocus: boolean): void;
 }
 
 /** The field, if the kernel takes such requests; `root` is marked as busy until it answers. */
@@ -54,7 +54,7 @@ export function sentenceForm(model: IModel, root: HTMLElement): ISentence | null
       root.removeAttribute('aria-busy');
       note.textContent = message;
     },
-    follow: (before, hadFocus) => {
+    replace: (before, hadFocus) => {
       if (before?.waits) {
         input.value = before.text;
         if (hadFocus) {

@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
   document.body.replaceChildren();
 });
 
@@ -114,5 +115,4 @@ it('makes buttons of the phrases in new cells, and leaves the cells when the not
   disposed.emit();
   changed.emit();
   expect(later).toHaveBeenCalledOnce();
-  vi.useRealTimers();
 });

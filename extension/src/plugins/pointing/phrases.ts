@@ -3,15 +3,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import {
-  IPointer,
-  lightIn,
-  nearestMaps,
-  POINTING,
-  pointerOf,
-  preparePointers,
-  unlightIn
-} from '../../widgets/pointing';
+import { cellOfMaps, IPointer, lightIn, makeButtons, POINTING, pointerOf, unlightIn } from '../../widgets/pointing';
 import { lightCode } from './code';
 import { sectionOf } from './section';
 
@@ -47,7 +39,7 @@ export class Phrases {
   /** Makes buttons of the phrases in texts, whenever one is drawn: that is after its cell is ready, and again after it was edited. */
   private _prepareTexts(): void {
     const { content, context, disposed } = this._panel;
-    const drawn = new MutationObserver(changes => changes.forEach(({ target }) => preparePointers(target as Element)));
+    const drawn = new MutationObserver(changes => changes.forEach(({ target }) => makeButtons(target as Element)));
     const watch = (): void => {
       if (content.isDisposed) {
         return;
@@ -56,7 +48,7 @@ export class Phrases {
         .filter(({ model }) => model.type === 'markdown')
         .forEach(({ node }) => {
           drawn.observe(node, { childList: true, subtree: true });
-          preparePointers(node);
+          makeButtons(node);
         });
     };
     const later = (): void => void window.setTimeout(watch); // when the new cells have their widgets
@@ -135,13 +127,13 @@ export class Phrases {
 
   private _light(phrase: HTMLElement, pointer: IPointer): void {
     const section = this._section(phrase);
-    const at = section.findIndex(({ node }) => node.contains(phrase));
-    const drawn = pointer.map === null ? section : nearestMaps(section, at);
-    this._cells = section.filter(cell => !pointer.table || cell.node.contains(phrase));
+    const own = section.findIndex(({ node }) => node.contains(phrase));
+    const numbered = pointer.map === null ? null : cellOfMaps(section, own);
+    this._cells = pointer.table ? section.slice(own, own + 1) : section;
     this._lit = this._cells.flatMap(cell => {
       const hasLines = pointer.code && cell.model.type === 'code' && lightCode(cell, pointer.code) > 0;
       const lines = hasLines ? [cell.editorWidget?.node ?? cell.node] : [];
-      return [...lines, ...(drawn.includes(cell) ? lightIn(cell.node, pointer) : [])];
+      return [...lines, ...(numbered === null || numbered === cell ? lightIn(cell.node, pointer) : [])];
     });
   }
 
