@@ -182,7 +182,7 @@ except NotImplementedError:
 # \end{aligned}$$
 #
 # The **queries** come from the decoder, which looks something up; the **keys and values** come from the memory, in which
-# it looks: in code, [`x`, `memory`, `memory`](#show:code=cross_attn). So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
+# it looks: in code, the arguments are [`x, memory, memory`](#show:code=cross_attn). So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
 # Each mask belongs to one attention: `self_mask` hides the future, `memory_mask` hides the source's padding.
 #
 # **Predict, then run.** Target length 5, source length 9, 4 heads, batch 2. What shape do the weights of the cross-attention have?

@@ -821,9 +821,10 @@ except NotImplementedError:
 #
 # ## Find the fault
 #
-# A mask with a memory is no square any more, and the rule by which one draws a square leads astray. To see who sees whom, take
-# weights so simple that you can say what must come out: with queries and keys of zeros, attention is a plain mean of what is
-# visible. Below is attention with a memory that somebody wrote, and what it gives for the smallest input that shows its fault.
+# With a memory there are more keys than queries, so the mask is not square, and a rule that is right for a square mask may be
+# wrong here. To see who sees whom, take weights so simple that you can say what must come out: with queries and keys of zeros,
+# attention is a plain mean of what is visible. Below is attention with a memory that somebody wrote, and what it gives for the
+# smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
 # the last cell says what each of the three is worth. It earns no points for the course.

@@ -723,8 +723,8 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # ## Find the fault
 #
 # Batches hide faults: what is right for a text alone may be wrong as soon as another one stands beside it. So a good test asks
-# twice, once for the text alone and once in company, and compares. Below is a mask for prefixes that somebody wrote, and what it
-# gives for the smallest input that shows its fault.
+# twice, once with the text alone and once with another one in the batch, and compares. Below is a mask for prefixes that somebody
+# wrote, and what it gives for the smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
 # the last cell says what each of the three is worth. It earns no points for the course.

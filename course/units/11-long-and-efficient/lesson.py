@@ -693,8 +693,8 @@ except NotImplementedError:
 # ## Find the fault
 #
 # A layer that can be inverted tests itself: run it forwards and then backwards, and the inputs must come back. Which of the two
-# ways is wrong is another question, and there the symptom helps. Below is a reversible block that somebody wrote, and what it
-# gives for the smallest input that shows its fault.
+# directions is wrong is another question, and there the symptom helps. Below is a reversible block that somebody wrote, and what
+# it gives for the smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
 # the last cell says what each of the three is worth. It earns no points for the course.

@@ -751,9 +751,9 @@ except NotImplementedError:
 #
 # ## Find the fault
 #
-# Probabilities have a test that needs no right numbers: those of all that can happen sum to one. With two words and answers of
-# two tokens there are only four answers, few enough to add them up. Below is RAG's probability of a whole answer as somebody
-# wrote it, and what it gives for the smallest input that shows its fault.
+# Probabilities have a test that needs no table of right numbers: over all possible answers they sum to one. With a vocabulary of
+# two tokens there are only four answers of two tokens, few enough to add up their probabilities. Below is RAG's probability of a
+# whole answer as somebody wrote it, and what it gives for the smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
 # the last cell says what each of the three is worth. It earns no points for the course.

@@ -501,8 +501,8 @@ except NotImplementedError:
 # ## Find the fault
 #
 # The size of a chunk is a matter of memory, and the result must not depend on it: that is a test for everything that works in
-# pieces. Choose sizes that do not fit into one another, because that is where pieces go wrong. Below is a loss without all the
-# logits that somebody wrote, and what it gives for the smallest input that shows its fault.
+# pieces. Choose a chunk size that does not divide the number of positions, so that not all pieces have the same size. Below is a
+# loss without all the logits, as somebody wrote it, and what it gives for the smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then
 # the last cell says what each of the three is worth. It earns no points for the course.

@@ -477,8 +477,8 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # ## Find the fault
 #
-# A merged adapter must compute what it computed beside its layer. A test of that is a trap, too: an adapter that was just made
-# changes nothing, so that nearly everything passes, unless the test gives it other weights first. Below is an adapter that
+# A merged adapter must compute what it computed beside its layer. A test of that passes easily without showing anything: a new
+# adapter changes nothing, since its matrix `b` is zero, so the test must give it other weights first. Below is an adapter that
 # somebody wrote, and what it gives for the smallest input that shows its fault.
 #
 # Name the lines that you suspect, write a test that fails on this code and passes on every right one, and repair it. Then

@@ -270,9 +270,9 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # ## Find the fault
 #
 # Before you train your own model, look at one with a fault: a whole GPT-2. Its symptom is how it differs from the published
-# model, how a small copy of it learns, and what that copy then writes. Ask yourself whether its loss is good news. Name the
-# lines that you suspect, write a test that needs no published model, and repair the code. Then the last cell says what each of
-# the three is worth. It earns no points for the course.
+# model, how a small copy of it learns, and what that copy then writes. Compare its loss with what it writes: does a low loss show
+# a good model here? Name the lines that you suspect, write a test that needs no published model, and repair the code. Then the
+# last cell says what each of the three is worth. It earns no points for the course.
 
 # %% role="hunt" hunt="page.gpt2" seed=47
 def test_earlier_outputs_stay(page):
