@@ -92,6 +92,20 @@ def test_wrong_heads_are_caught_in_some_model():
 THREE = ("bert", "gpt2", "bart")
 
 
+@torch.no_grad()
+def test_a_wrong_answer_can_be_let_through_to_see_what_it_does():
+    row, model = make("gpt2")
+    ids = drawn(2, row.length)
+    right = row.read(model, ids)
+    wrong = next(one for one in answers(ATTENTION, "wrong") if one.stem == "no_scale")
+    with substitute(model, attention(wrong), strict=False) as seen:
+        out = row.read(model, ids)
+    assert seen.largest > 1e-3 and not torch.allclose(out, right, atol=1e-4)
+    told = pytest.raises(AttentionDiffers, match="should be a tensor")
+    with told, substitute(model, lambda q, k, v, mask=None: (v[..., :1], None), strict=False):
+        row.read(model, ids)
+
+
 def refused(name, path):
     """Whether the answer in `path`, in a small model of that name, is told to be another than the library's."""
     row, model = make(name)

@@ -36,21 +36,22 @@ class Substitution:
     model: str
     calls: int = 0
     largest: float = 0.0
+    strict: bool = True
 
     def __str__(self) -> str:
         times = "once" if self.calls == 1 else f"{self.calls} times"
         return f"your {self.name} ran {times} in {self.model}; at most {self.largest:.0e} from the library's numbers"
 
     def compare(self, where: str, what: str, result: Any, expected: torch.Tensor, allowed: float) -> None:
-        """Record the difference between `result` and `expected`; raises AttentionDiffers if it is larger than
-        `allowed`."""
+        """Record the difference between `result` and `expected`. Raises AttentionDiffers for another shape and, in a
+        strict substitution, for a difference larger than `allowed`."""
         subject = f"{where}: {what} of your {self.name}"
         if not isinstance(result, torch.Tensor) or result.shape != expected.shape:
             shape = list(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
             raise AttentionDiffers(f"{subject} should be a tensor {list(expected.shape)}, but is {shape}")
         difference = (result.detach().double() - expected.double()).abs().nan_to_num(nan=float("inf"))
         self.largest = max(self.largest, difference.max().item() if difference.numel() else 0.0)
-        if (difference > allowed).any():
+        if self.strict and (difference > allowed).any():
             entry = [int(i) for i in torch.unravel_index(difference.argmax(), difference.shape)]
             at = tuple(entry)
             count = f"{int((difference > allowed).sum())} of {difference.numel()} entries differ"
@@ -61,14 +62,15 @@ class Substitution:
 
 
 @contextmanager
-def substitute(model: nn.Module, attention: Callable[..., Any]) -> Iterator[Substitution]:
+def substitute(model: nn.Module, attention: Callable[..., Any], *, strict: bool = True) -> Iterator[Substitution]:
     """Compute the model's attention by `attention` inside the block, and compare each result with the library's own.
 
     attention: a function (q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv], mask=None) -> (output [B,H,Q,Dv], weights [B,H,Q,K]),
     or a class like the course's MultiHeadAttention. Scales, biases (T5, XLNet) and causality are expressed by q, k and
     a mask. Raises AttentionDiffers at the first result that differs from the library's, ValueError for a model in
     training mode or one that the class does not fit, TypeError for an object that is not a model or not a function,
-    RuntimeError if `attention` was never used.
+    RuntimeError if `attention` was never used. strict: False goes on with what differs, to see what a mistake does to a
+    whole model; the record still has the largest difference, and a result of another shape is still an error.
     """
     require_model(model)
     if not callable(attention):
@@ -78,7 +80,7 @@ def substitute(model: nn.Module, attention: Callable[..., Any]) -> Iterator[Subs
     name, kind = getattr(attention, "__name__", type(attention).__name__), type(model).__name__
     if model.training:
         raise ValueError("substitute compares numbers, and dropout is random: call model.eval() first")
-    record = Substitution(name, kind)
+    record = Substitution(name, kind, strict=strict)
     of_modules = isinstance(attention, type) and issubclass(attention, nn.Module)
     with (_in_modules if of_modules else _in_kernel)(model, attention, record):
         yield record
