@@ -15,7 +15,19 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from autograder.checking.client import CheckFailed
-from tfkit_lab import calibration, class_routes, classes, course, family, lesson, live, model_table, sealed, wording
+from tfkit_lab import (
+    calibration,
+    class_routes,
+    classes,
+    course,
+    family,
+    lesson,
+    live,
+    mistakes,
+    model_table,
+    sealed,
+    wording,
+)
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.hunt import HuntHandler
@@ -93,9 +105,9 @@ class CheckHandler(BaseHandler):
         if refused := queue.refusal(user):
             return self.respond(429, refused)
         self._task = asyncio.create_task(queue.check(user, exercise, cells, self.folder_of(path)))
-        await self._answer(self._task)
+        await self._answer(self._task, cells)
 
-    async def _answer(self, task: asyncio.Task[dict[str, Any]]) -> None:
+    async def _answer(self, task: asyncio.Task[dict[str, Any]], cells: list[dict[str, Any]]) -> None:
         try:
             verdict = await task
         except asyncio.CancelledError:
@@ -104,7 +116,14 @@ class CheckHandler(BaseHandler):
         except CheckFailed as error:
             return self.respond(500, str(error))
         await asyncio.to_thread(self.record, verdict)
+        await asyncio.to_thread(self._keep_mistake, verdict, cells)
         self.finish(json.dumps(verdict))
+
+    def _keep_mistake(self, verdict: dict[str, Any], cells: list[dict[str, Any]]) -> None:
+        try:
+            mistakes.keep(self.root, verdict, cells)
+        except OSError as error:  # it is not needed for the verdict
+            self.log.warning("tfkit_lab: the first mistake could not be stored: %s", error)
 
     def on_connection_close(self) -> None:
         """Cancel the check: its verdict is no longer needed."""
