@@ -63,8 +63,8 @@ def add_unit(unit: str | int, steps: int = STEPS, root: Path | None = None) -> N
         raise ValueError(f"steps is {steps}: the model needs at least one step of training")
     if number not in NEW:
         raise ValueError(f"unit {unit!r} puts nothing into the model; these do: {', '.join(map(_name, NEW))}")
-    root = _root() if root is None else root
-    parts = collect(root, _history())
+    root = notebooks_here() if root is None else root
+    parts = collect(root, cells_run_here())
     read_table(root / PACKAGE / TABLE)  # a damaged one is told before the training
     found = _measured(root, number, steps, parts)
     lines = _write_line(root / PACKAGE / TABLE, found)
@@ -86,7 +86,7 @@ def publish(
     .html, for a prompt of several lines or of more bytes than the model reads, and for a damaged table; OSError where
     the page cannot be written.
     """
-    target, root = Path(page), _root() if root is None else root
+    target, root = Path(page), notebooks_here() if root is None else root
     if target.suffix != ".html":
         raise ValueError(f"{target} is no name of a page: let it end in .html")
     if "\n" in prompt or len(prompt.encode()) >= LENGTH:
@@ -94,7 +94,7 @@ def publish(
     lines = [line for line in read_table(root / PACKAGE / TABLE) if line["unit"] in NEW]
     if not lines:
         raise ValueError(f"{root / PACKAGE} has no model yet: call my_model.add_unit first, in any unit")
-    parts, last = collect(root, _history()), lines[-1]
+    parts, last = collect(root, cells_run_here()), lines[-1]
     used = [part for part in parts if part.exercise.id in NEEDED[last["unit"]]]
     loaded = load(root)
     model, _ = train(loaded, last["unit"], last["steps"])
@@ -143,12 +143,12 @@ def _name(unit: int) -> str:
     return f"{unit:02}"
 
 
-def _root() -> Path:
+def notebooks_here() -> Path:
     """The folder of the notebooks: above that of a unit, where the kernel runs."""
     return notebooks_folder(Path.cwd())
 
 
-def _history() -> list[str]:
+def cells_run_here() -> list[str]:
     """The cells that the notebook has run, none outside a notebook."""
     shell = get_ipython()
     return [] if shell is None else list(shell.user_ns.get("In", []))

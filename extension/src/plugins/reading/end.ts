@@ -1,4 +1,4 @@
-/** The end of a unit: what was built, a picture of it to share, and what comes next. It appears once every exercise is passed. */
+/** The end of a unit: what was built, a real model that speaks through it, a picture to share, and what comes next. It appears once every exercise is passed. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { IPlace, nameOf, nextOf } from '../../shared/nextStep';
 import type { IUnit } from '../../shared/tokens';
@@ -37,7 +37,8 @@ function shareCard(unit: IUnit, trans: TranslationBundle): { card: HTMLElement; 
 export class UnitEnd extends Part {
   constructor(
     private readonly _unit: IUnit,
-    private readonly _services: IEndServices
+    private readonly _services: IEndServices,
+    private readonly _speech: HTMLElement | null = null
   ) {
     super('end');
     this.node.setAttribute('role', 'region');
@@ -51,7 +52,8 @@ export class UnitEnd extends Part {
     this.node.hidden = !finished;
     const shown = JSON.stringify([finished, next?.unit.path, next?.step]);
     if (finished && shown !== this._shown) {
-      this.node.replaceChildren(...this._done(), this._share(), ...this._next(next));
+      const speech = this._speech ? [this._speech] : [];
+      this.node.replaceChildren(...this._done(), ...speech, this._share(), ...this._next(next));
     }
     this._shown = shown;
   }

@@ -14,6 +14,7 @@ import { UnitEnd } from './end';
 import { CellDisplay, displayOf, ILessonCell, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 import { hideScaffold } from './scaffold';
 import { ISetupCell, ISetupState, SetupRuns } from './setup';
+import { speaks, speech, speechPart } from './speech';
 import { Action, Cover, IPrediction, PredictionPart, putInto, Setup, StageBar } from './widgets';
 
 /** What the server reads of a lesson. */
@@ -112,8 +113,19 @@ export class LessonReader {
       this._end?.dispose();
       this._end = null;
     }
-    this._end ??= putInto(cell, 'bottom', () => new UnitEnd(unit, this._services));
+    this._end ??= putInto(cell, 'bottom', () => new UnitEnd(unit, this._services, this._speech(unit.name)));
     this._end.draw(unit, unitsOf(this._services.course));
+  }
+
+  /** What lets a real model speak through the functions of a unit, in this notebook's kernel; null for a unit without such functions. */
+  private _speech(unit: string): HTMLElement | null {
+    const { trans, sanitizer } = this._services;
+    const say = async (): Promise<string> => {
+      await this._runSetup();
+      const kernel = this._panel.sessionContext.session?.kernel;
+      return kernel ? speech(kernel, unit, document.documentElement.lang) : Promise.reject(new Error());
+    };
+    return speaks(unit) ? speechPart(say, sanitizer, trans) : null;
   }
 
   private _addWidgets(cell: Cell, display: string, lines: number): void {

@@ -1,0 +1,154 @@
+"""The end of a unit: a model speaks through a student's functions. Here a small random Llama stands for SmolLM2."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import polib
+import pytest
+import torch
+
+import tfkit
+from autograder.exercises.answers import answers
+from autograder.feedback import translate
+from course import exercises, real_model, units
+from course.real_model import WAYS, speak
+from tfkit_lab import mistakes
+from tfkit_lab.course import record
+
+BY_ID = {one.id: one for one in exercises()}
+RIGHT = """
+def causal_mask(length):
+    return torch.ones(length, length).tril() > 0
+"""
+WRONG = RIGHT.replace("tril", "triu")
+WORDS = [
+    "the",
+    "old",
+    "keeper",
+    "of",
+    "a",
+    "lighthouse",
+    "sees",
+    "ships",
+    "and",
+    "stars",
+    "every",
+    "night",
+    "until",
+    "dawn",
+]
+
+
+class Words:
+    """A tokenizer of words by their places in a list, without end."""
+
+    def encode(self, texts):
+        return [[WORDS.index(word) for word in text.split()] for text in texts]
+
+    def decode(self, rows):
+        return [" ".join(WORDS[number] for number in row) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def text():
+    torch.manual_seed(0)
+    sizes = {"d_model": 24, "n_heads": 4, "n_kv_heads": 2, "d_ff": 48, "n_layers": 3, "vocab_size": len(WORDS)}
+    model = tfkit.from_config("llama", head="causal_lm", eos_token_id=None, **sizes).eval()
+    for parameter in model.parameters():
+        parameter.data *= 4 if parameter.dim() > 1 else 1  # so that it attends to something
+    return SimpleNamespace(model=model, tokenizer=Words())
+
+
+def plain(text, prompt):
+    """What the model writes by itself, word by word."""
+    ids = torch.tensor(Words().encode([prompt]))
+    with torch.no_grad():
+        for _ in range(real_model.MAX_NEW_TOKENS):
+            ids = torch.cat([ids, text.model(ids).logits[:, -1:].argmax(-1)], 1)
+    return Words().decode(ids.tolist())[0].removeprefix(prompt)
+
+
+@pytest.fixture
+def student(tmp_path):
+    """A student whose own causal mask has passed."""
+    mark = {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}
+    cells = [{"cell_type": "code", "metadata": mark, "source": RIGHT}]
+    (tmp_path / "02-masks").mkdir()
+    (tmp_path / "02-masks" / "02-masks.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+    record(tmp_path, {"exercise": "masks.causal", "status": "passed", "score": 1.0, "max_score": 1.0, "checks": []})
+    return tmp_path
+
+
+def make_mistake(root, code, misconception):
+    mark = {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}
+    verdict = {"exercise": "masks.causal", "status": "failed", "misconception": misconception}
+    mistakes.keep(root, verdict, [{"metadata": mark, "source": code}])
+
+
+@pytest.mark.parametrize("unit", [number for number in WAYS if number != 7])
+def test_right_functions_leave_the_model_as_it_is_and_a_mistake_does_not(unit, text, tmp_path):
+    speech = speak(unit, "the old keeper", root=tmp_path, text=text)
+    right, wrong = speech.lines
+    assert right.text == plain(text, "the old keeper") and not right.stopped
+    assert wrong.text not in ("", right.text) and wrong.about and "others" in wrong.label
+    assert right.label == "Through the library’s functions"
+    assert len(speech.origins) == len(WAYS[unit].exercises)
+
+
+def test_words_are_drawn_with_the_students_filter_and_sampler(text, tmp_path):
+    right, wrong = speak("07", "the old keeper", root=tmp_path, text=text).lines
+    assert right.text and wrong.text and right.text != wrong.text
+
+
+def test_the_students_own_code_and_own_first_mistake_are_used(text, student):
+    make_mistake(student, WRONG, "looks_into_the_future")
+    speech = speak("02-masks", "the old keeper", root=student, text=text)
+    right, wrong = speech.lines
+    assert right.text == plain(text, "the old keeper") != wrong.text and right.label == "Through your functions"
+    assert wrong.label == "With your own first mistake" and wrong.about.startswith("You chose the wrong triangle")
+    assert speech.origins[0] == "Causal mask: yours, as it stands now" and "the library’s" in speech.origins[1]
+    assert wrong.about in str(speech) and f"<mark>{right.text}</mark>" in speech._repr_html_()
+
+
+def test_a_mistake_that_stops_says_with_which_error(text, student):
+    make_mistake(student, "def causal_mask(length): 1 / 0", "<b>")
+    _, wrong = (speech := speak(2, "the old keeper", root=student, text=text)).lines
+    assert wrong.text == "" and wrong.stopped == "(it stops with an error: ZeroDivisionError: division by zero)"
+    assert "<b>" not in speech._repr_html_()
+
+
+def test_misuse_is_told(text, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="unit '08' has no functions for a real model; these have: 01, 02"):
+        speak("08", root=tmp_path, text=text)
+    with pytest.raises(ValueError, match="the prompt is empty"):
+        speak("02", " ", root=tmp_path, text=text)
+    monkeypatch.setenv("TFKIT_CACHE", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="run tfkit get SmolLM2-135M-Instruct"):
+        speak("02", root=tmp_path)
+
+
+def test_it_is_shown_in_the_language_that_the_lab_asks_for(text, student, monkeypatch):
+    shown = []
+    monkeypatch.setattr(real_model, "display", shown.append)
+    monkeypatch.setattr(real_model, "speak", lambda unit: speak(unit, "the old keeper", root=student, text=text))
+    real_model.show("02-masks", "fr-FR")
+    assert shown[0].lines[0].label == "Par vos fonctions" and "Masque causal" in shown[0].origins[0]
+
+
+def test_the_lab_offers_it_in_the_units_that_have_it():
+    names = {folder.name for folder in units() if int(folder.name[:2]) in WAYS}
+    source = (Path(__file__).parents[2] / "extension/src/plugins/reading/speech.ts").read_text()
+    offered = source.partition("const UNITS = [")[2].partition("]")[0]
+    assert {part.strip(" \n',") for part in offered.split(",")} == names
+    for way in WAYS.values():
+        exercise, misconception = way.often
+        found = next(one for one in answers(BY_ID[exercise], "wrong") if one.stem == misconception)
+        assert exercise in way.exercises and found.sentence
+
+
+def test_its_words_are_in_french():
+    known = {entry.msgid for entry in polib.pofile(str(translate.OWN_FOLDER / "locale" / "fr.po")) if entry.msgstr}
+    source = Path(real_model.__file__).read_text()
+    said = [part.partition('"')[0] for part in source.split('say("')[1:]]
+    assert len(said) == 8 and set(said) <= known
