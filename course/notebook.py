@@ -130,7 +130,6 @@ class _Cells:
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
         self.to_write: list[str] = []  # of these, the ones that students write
-        self.adapted: list[str] = []  # of these, the ones under another contract, about which nothing is asked
         self.predictions: list[str] = []
         self.compared: set[str] = set()
         self._count: dict[str, int] = {}
@@ -187,7 +186,7 @@ class _Cells:
         if not self.to_write:
             where = f"unit {self.unit} has questions = {self.settings.questions:g} in course.toml"
             raise LessonError(f"{where}, but students write no code in it: delete the line")
-        names = ", ".join(f'"{name}"' for name in self.to_write if name not in self.adapted)
+        names = ", ".join(f'"{name}"' for name in self.to_write)
         marks = _nbgrader("questions", grade=True, locked=True, points=self.settings.questions)
         self._add_count(QUESTIONS_COUNT, f"{ANSWERED_IMPORT}\n\nquestions_answered({names})", marks)
 
@@ -311,12 +310,11 @@ class _Cells:
             metadata = {"nbgrader": marks, "tfkit": {"role": role, "exercise": exercise_id}}
             self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata=metadata))
         if exercise.contract:
-            self.adapted.append(exercise_id)
             marks = _nbgrader(f"course-form-{tail}", locked=True)
             text = adapter(exercise).rstrip()
             self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata={"nbgrader": marks, "tfkit": SETUP}))
-        elif self.settings.questions:
-            source = f'{ASK_IMPORT}\n\nask("{exercise_id}")'
+        if self.settings.questions:
+            source = f'{ASK_IMPORT}\n\nask("{full_id(exercise)}")'
             metadata = {"tfkit": {"role": "ask", "exercise": exercise_id}}
             self.cells.append(new_code_cell(source, id=f"ask-{tail}", metadata=metadata))
 

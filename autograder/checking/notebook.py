@@ -99,7 +99,7 @@ def output(
     found = judge()
     if missing := kernel_state.missing_names(found, history, names):
         return not_run(exercise, say(NO_NAMES, names=", ".join(missing)))
-    return bundle(found)
+    return bundle(found, exercise)
 
 
 def not_run(exercise: str, reason: str) -> dict[str, Any]:
@@ -127,11 +127,14 @@ def pending(exercise: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def bundle(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict as a notebook output: an HTML fragment, a line of text, and its outcome for the course panel."""
+def bundle(found: dict[str, Any], asked: str = "") -> dict[str, Any]:
+    """The verdict as a notebook output: an HTML fragment, a line of text, and its outcome for the course panel.
+
+    asked: the exercise as the check named it, with its contract; by default the verdict's.
+    """
     outcome = {key: found.get(key) for key in ("exercise", "status", "score", "max_score", "misconception")}
     line = f"{found['exercise']}: {found['status'].replace('_', ' ')}, {found['score']:g} of {found['max_score']:g}"
-    return {"text/html": as_html(found), "text/plain": line, MIME: outcome}
+    return {"text/html": as_html(found, asked), "text/plain": line, MIME: outcome}
 
 
 def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
@@ -157,13 +160,13 @@ def _only_checks(source: str) -> bool:
     return all(line.startswith(("check(", "from autograder import", "import autograder")) for line in lines)
 
 
-def as_html(found: dict[str, Any]) -> str:
-    """The verdict as an HTML fragment."""
+def as_html(found: dict[str, Any], asked: str = "") -> str:
+    """The verdict as an HTML fragment. asked: as `bundle` has it."""
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
     page += f"<p><small>{say('This result is for the code that the kernel has run.')}</small></p>"
     if found["status"] == "passed" and found["sandbox"] != "practice":
-        asks = f"from autograder import ask; ask(&quot;{html.escape(found['exercise'])}&quot;)"
+        asks = f"from autograder import ask; ask(&quot;{html.escape(asked or found['exercise'])}&quot;)"
         page += f"<p><small>{html.escape(say(ASKS))} <code>{asks}</code></small></p>"
     if found["sandbox"] == "practice":
         page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import torch
 
@@ -19,6 +20,7 @@ from autograder.checks.probe import (
     FATAL,
     FORM_CHECK,
     Answer,
+    Case,
     Check,
     CheckFault,
     Finding,
@@ -31,6 +33,7 @@ from autograder.sandbox.client import StudentError
 
 CONTRACT_CHECK = Check("the form of the contract", lambda *_: [], shapes=1.0)  # whose shapes and types the checks judge
 MOST = 8  # cases of each symbol that are asked again
+Way = Literal["to_course", "from_course"]  # of a FormChange
 ENDED = (*FATAL, "protocol")  # after these a box answers nothing more
 
 
@@ -80,6 +83,72 @@ class ContractHandle:
         """The object's value in the course's form, for arguments in the course's form."""
         args, kwargs = _in_own_form(self._contract, self._parameters, args, kwargs)
         return _in_courses_form(self._contract, self.handle(*args, **kwargs), self._strict)
+
+
+class SubjectInOwnForm:
+    """A subject in the course's form, such as the reference, asked in the form of the exercise's contract."""
+
+    def __init__(self, subject: Any, exercise: Exercise) -> None:
+        assert exercise.contract is not None
+        self.subject, self._parameters, self._contract = subject, parameter_names(exercise), exercise.contract
+
+    def limit_answer(self, size: int | None) -> None:
+        """Delegates to the subject."""
+        self.subject.limit_answer(size)
+
+    def bind(self, source: str, names: list[str]) -> None:
+        """Delegates to the subject."""
+        self.subject.bind(source, names)
+
+    def build(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Delegates to the subject: what a case's arguments are built from has no contract."""
+        return self.subject.build(name, *args, **kwargs)
+
+    def build_loaded(
+        self, name: str, args: Sequence[Any], state: dict[str, torch.Tensor] | None, dtype: torch.dtype | None = None
+    ) -> HandleInOwnForm:
+        """An object of the class `name`, with these parameters."""
+        made = self.subject.build_loaded(name, args, state, dtype)
+        return HandleInOwnForm(made, self._contract, self._parameters.get(name, ()))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The function's value in the contract's form, for arguments in that form."""
+        args, kwargs = _in_form(self._contract, self._parameters.get(name, ()), args, kwargs, "to_course")
+        return _in_own_value(self._contract, self.subject.call(name, *args, **kwargs))
+
+
+class HandleInOwnForm:
+    """An object in the course's form, whose `forward` is asked in the form of the contract."""
+
+    def __init__(self, handle: Any, contract: Contract, parameters: Sequence[str]) -> None:
+        self.handle, self._contract, self._parameters = handle, contract, parameters
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The object's value in the contract's form, for arguments in that form."""
+        args, kwargs = _in_form(self._contract, self._parameters, args, kwargs, "to_course")
+        return _in_own_value(self._contract, self.handle(*args, **kwargs))
+
+    def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Delegates to the object: only `forward` has another form."""
+        return self.handle.method(name, *args, **kwargs)
+
+
+def case_in_own_form(exercise: Exercise, case: Case) -> Case | None:
+    """The case with arguments in the form of the exercise's contract; None where one has no other form, as a layer.
+
+    Where the result changes, all of it is asked for: which part is graded is only known in the course's form.
+    """
+    contract = exercise.contract
+    if contract is None or case.method is not None or case.symbol not in exercise.symbols:
+        return case
+    names = parameter_names(exercise)[case.symbol]
+    try:
+        args, kwargs = _in_form(contract, names, case.args, case.kwargs, "from_course")
+    except StudentError:
+        return None
+    if contract.result is not None:
+        case = replace(case, select=None, graded_mask=None)
+    return replace(case, args=args, kwargs=kwargs)
 
 
 def follows_contract(exercise: Exercise, findings: Sequence[Finding], reference: Any, subject: Any) -> bool:
@@ -141,14 +210,29 @@ def _changes(exercise: Exercise, case: Any) -> bool:
 def _in_own_form(
     contract: Contract, parameters: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return _in_form(contract, parameters, args, kwargs, "from_course")
+
+
+def _in_form(
+    contract: Contract, parameters: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any], way: Way
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments changed in one of the two ways of a FormChange. Raises StudentError where one has no other form."""
     names = [*parameters, *[""] * len(args)]  # further arguments have no names
-    given = tuple(_own_argument(contract, name, value) for name, value in zip(names, args, strict=False))
-    return given, {name: _own_argument(contract, name, value) for name, value in kwargs.items()}
+    given = tuple(_argument(contract, name, value, way) for name, value in zip(names, args, strict=False))
+    return given, {name: _argument(contract, name, value, way) for name, value in kwargs.items()}
 
 
-def _own_argument(contract: Contract, name: str, value: Any) -> Any:
+def _argument(contract: Contract, name: str, value: Any, way: Way) -> Any:
     change = contract.change_of(name)
-    return value if change is None or value is None else _changed(change.from_course, value)
+    return value if change is None or value is None else _changed(getattr(change, way), value)
+
+
+def _in_own_value(contract: Contract, value: Any) -> Any:
+    """The value in the contract's form; of another kind, as it is."""
+    try:
+        return value if contract.result is None else _changed(contract.result.from_course, value)
+    except StudentError:
+        return value
 
 
 def _in_courses_form(contract: Contract, value: Any, strict: bool) -> Any:

@@ -73,6 +73,11 @@ def full_id(exercise: Exercise) -> str:
     return f"{exercise.id}{MARK}{exercise.contract.name}" if exercise.contract else exercise.id
 
 
+def contract_name(exercise: Exercise) -> str:
+    """The name of the exercise's contract; "" for the course's own."""
+    return exercise.contract.name if exercise.contract else ""
+
+
 def rewrite(exercise: Exercise, text: str, name: str = "") -> str:
     """An answer in the course's form as one in the form of the exercise's contract.
 

@@ -76,6 +76,14 @@ def earlier_in_unit(exercise: Exercise) -> list[Exercise]:
     return unit[: places[0]] if places else []
 
 
+@lru_cache(maxsize=64)
+def adapters(unit: str) -> frozenset[str]:
+    """The cells, without line breaks around them, by which a unit's notebook turns answers into the course's form."""
+    asked = [contracts.with_contract(other, one.name) for other in exercises() if other.unit == unit
+             for one in other.contracts]  # fmt: skip
+    return frozenset(contracts.adapter(one).strip() for one in asked)
+
+
 def injected_references(exercise: Exercise) -> list[str]:
     """The references that the box of this exercise may import: those of earlier units."""
     return list(dict.fromkeys(reference for other in earlier_exercises(exercise) for reference in other.references))

@@ -171,9 +171,11 @@ class BoxedExecute(NbGraderPreprocessor):
         from autograder.questions import graded  # it imports torch
 
         judged, budget = {}, graded.submission_budget()
+        asked = {exercise.id: exercise for exercise in wanted_exercises(nb).values() if exercise}  # with contracts
         for name in questions.exercise_names(cell.source):
             known, entries = questions.without_answers(found.get(name)), recorded.get(name, [])
-            judged[name] = known or graded.judge(registry.find(name), nb, entries, self._backend(), budget)
+            exercise = asked.get(name) or registry.find(name)
+            judged[name] = known or graded.judge(exercise, nb, entries, self._backend(), budget)
         return judged
 
     def _recorded(self, resources: dict) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from autograder.console import help_texts
 from autograder.console.base import BadInput, positive
 from autograder.exercises import registry
+from autograder.exercises.contracts import full_id
 from autograder.feedback.translate import title_of
 from autograder.grade.file import read
 from autograder.questions.notebook import QuestionsFailed, judge
@@ -99,7 +100,7 @@ def _made(arguments: argparse.Namespace) -> dict[str, Any]:
     except OutOfTime:
         why = f"no questions could be made in {GUARD_S:g} s: make the code faster, or ask on a less busy machine"
         raise BadInput(f"{arguments.file}: {why}") from None
-    return {"exercise": exercise.id, "title": title_of(exercise), "seed": arguments.seed, "code": code.text,
+    return {"exercise": full_id(exercise), "title": title_of(exercise), "seed": arguments.seed, "code": code.text,
             "questions": [one.as_json() for one in found]}  # fmt: skip
 
 

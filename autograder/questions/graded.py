@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.api import Exercise
 from autograder.exercises import injected_modules
+from autograder.exercises.contracts import contract_name, full_id
 from autograder.feedback.translate import override_language, say
 from autograder.grade.run import CellSource, sources_of
 from autograder.questions import record
@@ -27,7 +28,7 @@ from autograder.questions.inputs import cases, usable
 from autograder.questions.make import questions
 from autograder.questions.question import BadAnswer, fingerprint, is_right, read_answer
 from autograder.questions.record import JudgedAnswers
-from autograder.questions.runs import CallBudget, CodeRunner, NoCode, OutOfTime, StudentCode, code_of
+from autograder.questions.runs import CallBudget, CodeRunner, NoCode, OutOfTime, StudentCode, code_of, is_adapter
 from autograder.questions.words import in_words
 from autograder.sandbox.base import Backend, SandboxError
 from autograder.sandbox.client import Cell
@@ -76,23 +77,23 @@ def judge(
     backend: Backend,
     budget: CallBudget,
 ) -> JudgedAnswers:
-    """The answers about a passed exercise of a submitted notebook. entries: of its record, about several versions;
+    """The answers about a passed exercise, under its contract, of a submitted notebook. entries: of its record, about several versions;
     budget: of the whole submission.
 
     An exercise that passed and of which nothing can be asked is undecided: code can hide from the questions,
     and whoever does so must not earn more than who answers. Raises SandboxError if there is no box.
     """
     try:
-        code = code_of(exercise, notebook)
-        entry = record.find_entry(entries, record.digest(code.text))
+        code, sources = code_of(exercise, notebook), _written(exercise, notebook)
+        entry = record.find_entry(entries, record.digest(code.text, contract=contract_name(exercise)))
         if entry is None:
-            return JudgedAnswers(0, 1, say(CHANGED if entries else NOT_ANSWERED, exercise=exercise.id))
-        if hidden := _hidden(code, sources_of(notebook)):
+            return JudgedAnswers(0, 1, say(CHANGED if entries else NOT_ANSWERED, exercise=full_id(exercise)))
+        if hidden := _hidden(code, sources):
             return _undecided(hidden)
         made = _made(code, backend, entry["language"], budget)
         if call := only_call(code.text, [one["line"] for one in made]):
             return _undecided(say(ONE_CALL, call=f"`{call}`"))
-        if made and not is_self_contained(code, sources_of(notebook), backend, budget.part()):
+        if made and not is_self_contained(code, sources, backend, budget.part()):
             return _undecided(say(ALONE))
         return _compared(made, entry["asked"])
     except SandboxError:
@@ -103,6 +104,11 @@ def judge(
         return _undecided(say(NO_TIME))
     except Exception as error:  # whatever a student's code does to the search
         return _undecided(say(FAILED, error=type(error).__name__))
+
+
+def _written(exercise: Exercise, notebook: Mapping[str, Any]) -> list[CellSource]:
+    """The notebook's cells without those that turn answers into the course's form, which are the course's own."""
+    return [one for one in sources_of(notebook) if not is_adapter(one.text, exercise)]
 
 
 def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:

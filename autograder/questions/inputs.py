@@ -1,4 +1,7 @@
-"""The inputs of questions: small calls of an exercise's own checks, with whole numbers where the answer allows them."""
+"""The inputs of questions: small calls of an exercise's own checks, with whole numbers where the answer allows them.
+
+Where the exercise is asked for under a contract, calls and results are in its form, as the student's code is.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare
+from autograder.checks.contract import SubjectInOwnForm, case_in_own_form
 from autograder.checks.probe import Case, Draw, Probe, observe
 from autograder.checks.reference import parameters_of, reference_of
 from autograder.exercises import registry
@@ -32,6 +36,11 @@ TENSOR, FUNCTION = "a tensor of shape {shape}", "a function"
 RANGES = ((-2, 3), (0, 4), (1, 5))  # of whole numbers
 TOO_LONG = 600  # characters of one input
 INLINE = 30  # of one that is written into the call
+
+
+def in_own_form(exercise: Exercise, subject: Any) -> Any:
+    """A subject in the course's form, in the form of the exercise's contract if it has one."""
+    return SubjectInOwnForm(subject, exercise) if exercise.contract else subject
 
 
 def cases(exercise: Exercise, seed: str) -> list[Case]:
@@ -56,7 +65,7 @@ def _best(exercise: Exercise, ranked: list[Case]) -> list[Case]:
 
 def _is_telling(exercise: Exercise, case: Case) -> bool:
     """Whether the right result has different entries."""
-    value = observe(reference_of(exercise), Probe(case.value, case))
+    value = observe(in_own_form(exercise, reference_of(exercise)), Probe(case.value, case))
     tensors = [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, Tensor)]
     return not tensors or any(bool((leaf != leaf.flatten()[:1]).any()) for leaf in tensors if leaf.numel())
 
@@ -67,7 +76,8 @@ def _drawn(exercise: Exercise, seed: str) -> Iterator[Case]:
         if check.property != "values" or check.not_run:
             continue
         for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
-            yield probe.case
+            if (own := case_in_own_form(exercise, probe.case)) is not None:
+                yield own
 
 
 def _rank(case: Case) -> tuple[Any, ...]:
@@ -88,7 +98,7 @@ def usable(exercise: Exercise, case: Case, run: CodeRunner, text: str) -> Case |
 
     The answer is asked twice: one that draws random numbers has no keys.
     """
-    reference = reference_of(exercise)
+    reference = in_own_form(exercise, reference_of(exercise))
     if not run.define(text):
         return None
     for candidate in (*_whole(case), case):

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.console.ask import ask as ask_process
 from autograder.console.kernel import widget_module
+from autograder.exercises.contracts import MARK
 from autograder.exercises.parse import parse_source, without_magics
 from autograder.feedback.translate import language, say
 from autograder.questions import record
@@ -122,9 +123,15 @@ class AnsweredQuestions:
 def answer_questions(found: dict[str, Any], answers: tuple[Any, ...], folder: Path) -> AnsweredQuestions:
     """The answers beside the keys; they are stored. Raises QuestionsFailed for answers that do not fit."""
     judged = judge(found["questions"], answers)
-    code = record.digest(found["code"], found["seed"])
-    fresh = record.seal(folder, found["exercise"], code, list(map(_kept, judged)), language())
+    exercise, code = _kept_by(found)
+    fresh = record.seal(folder, exercise, code, list(map(_kept, judged)), language())
     return AnsweredQuestions(found, judged, "" if fresh else say(BEFORE))
+
+
+def _kept_by(found: dict[str, Any]) -> tuple[str, str]:
+    """The exercise, whatever its contract, and the digest by which these questions are found in the record."""
+    exercise, _, contract = found["exercise"].partition(MARK)
+    return exercise, record.digest(found["code"], found["seed"], contract)
 
 
 def _kept(one: dict[str, Any]) -> dict[str, Any]:
@@ -136,11 +143,11 @@ def _kept(one: dict[str, Any]) -> dict[str, Any]:
 
 def earlier_answers(found: dict[str, Any], folder: Path) -> AnsweredQuestions | None:
     """The stored answers beside the keys, if these very questions were answered; that there were none is stored too."""
-    code = record.digest(found["code"], found["seed"])
+    exercise, code = _kept_by(found)
     if not found["questions"]:
-        record.seal(folder, found["exercise"], code, [], language())
+        record.seal(folder, exercise, code, [], language())
         return None
-    entry = record.find_entry(record.read(folder).get(found["exercise"], []), code)
+    entry = record.find_entry(record.read(folder).get(exercise, []), code)
     given = {one["of"]: one["value"] for one in entry["asked"]} if entry else {}
     try:
         return AnsweredQuestions(

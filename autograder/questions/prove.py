@@ -20,6 +20,7 @@ from typing import Any
 from autograder.api import Exercise
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
+from autograder.exercises.contracts import rewrite, without_adapter
 from autograder.questions.edit import line_text
 from autograder.questions.make import questions
 from autograder.questions.question import CodeQuestion
@@ -109,14 +110,15 @@ def samples(names: Sequence[str], limit: int | None, seed: int = 0, blind: Path 
 
 def _of(exercise: Exercise, blind: Path | None) -> Iterator[KnownAnswer]:
     for one in answers(exercise, "right"):
-        yield KnownAnswer(exercise, one.stem, one.read_text(encoding="utf-8"))
+        yield KnownAnswer(exercise, one.stem, without_adapter(one.read_text(encoding="utf-8")))
     folder = blind / exercise.id if blind is not None else None
     if folder is not None and (folder / "right").is_dir():
         setup = folder / "setup.py"
         head = setup.read_text(encoding="utf-8") if setup.exists() else ""
         for path in sorted((folder / "right").glob("*.py")):
             before = (head, *_earlier(exercise))
-            yield KnownAnswer(exercise, f"blind/{path.stem}", path.read_text(encoding="utf-8"), before)
+            text = rewrite(exercise, path.read_text(encoding="utf-8"))
+            yield KnownAnswer(exercise, f"blind/{path.stem}", text, before)
 
 
 def _earlier(exercise: Exercise) -> Iterator[str]:

@@ -36,9 +36,9 @@ class JudgedAnswers(NamedTuple):
     undecided: bool = False
 
 
-def digest(code: str, seed: int = 0) -> str:
-    """By which the code is known that the questions were about."""
-    return hashlib.sha256(f"{code}{seed}".encode("utf-8", "replace")).hexdigest()[:16]
+def digest(code: str, seed: int = 0, contract: str = "") -> str:
+    """By which the code is known that the questions were about, under the contract of this name."""
+    return hashlib.sha256(f"{code}{seed}{contract}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def read(folder: Path) -> dict[str, list[Entry]]:

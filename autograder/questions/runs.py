@@ -84,8 +84,9 @@ def code_of(exercise: Exercise, content: str | Mapping[str, Any]) -> StudentCode
     """The code in a source or a notebook's object. Raises NoCode."""
     if isinstance(content, str):
         return StudentCode(exercise, _trimmed(content))
-    sources = sources_of(content)
-    defining = [n for n, one in enumerate(sources) if defined_names(without_magics(one.text)) & set(exercise.symbols)]
+    sources, symbols = sources_of(content), {*exercise.symbols}
+    defining = [n for n, one in enumerate(sources)
+                if defined_names(without_magics(one.text)) & symbols and not is_adapter(one.text, exercise)]  # fmt: skip
     marked = [n for n in defining if sources[n].exercise == exercise.id]
     defining = marked or [n for n in defining if sources[n].exercise is None]
     if not defining:
@@ -93,6 +94,11 @@ def code_of(exercise: Exercise, content: str | Mapping[str, Any]) -> StudentCode
     last = defining[-1]
     before = tuple(Cell(one.id, one.text) for one in sources[:last])
     return StudentCode(exercise, _trimmed(without_magics(sources[last].text)), before)
+
+
+def is_adapter(text: str, exercise: Exercise) -> bool:
+    """Whether a cell is one by which the exercise's notebook turns answers into the course's form."""
+    return text.replace("\r\n", "\n").strip() in registry.adapters(exercise.unit)
 
 
 def _trimmed(text: str) -> str:

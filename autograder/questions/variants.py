@@ -38,7 +38,7 @@ from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.questions.edit import edits, line_text
-from autograder.questions.inputs import ExampleCall, double, value_text
+from autograder.questions.inputs import ExampleCall, double, in_own_form, value_text
 from autograder.questions.question import CodeQuestion, KeyFinder
 from autograder.questions.runs import CodeRunner
 from autograder.questions.turns import in_turn
@@ -176,7 +176,8 @@ def _mistakes(run: CodeRunner, call: ExampleCall, before: Any, in_full: bool, rn
     for answer in rng.sample(collected, min(MISTAKES, len(collected))):
         try:
             with time_limit(MISTAKE_S):
-                yield words_for(observe(subject_of(answer), Probe(call.case.value, call.case)), before, call, in_full)
+                subject = in_own_form(run.code.exercise, subject_of(answer))
+                yield words_for(observe(subject, Probe(call.case.value, call.case)), before, call, in_full)
         except (TimeLimitExceeded, NotRun):
             continue
 

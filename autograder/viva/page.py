@@ -15,6 +15,7 @@ from typing import Any
 from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, settings_of, students_in
 from autograder.exercises import registry
+from autograder.exercises.contracts import contract_name
 from autograder.feedback.code import numbered_html
 from autograder.feedback.files import write_new
 from autograder.feedback.matrix import mark_code
@@ -154,7 +155,7 @@ def _asked(code: StudentCode, backend: Backend, seed: str, budget: CallBudget) -
     found = questions(code, backend, seed, EACH, budget)
     exercise = code.exercise
     asked = tuple(one.as_json() for one in found)
-    return ExerciseQuestions(exercise.id, title_of(exercise), code.text.strip("\n"), asked, record.digest(code.text))
+    return ExerciseQuestions(exercise.id, title_of(exercise), code.text.strip("\n"), asked, record.digest(code.text, contract=contract_name(exercise)))
 
 
 def _dealt(made: Sequence[ExerciseQuestions], count: int) -> list[ExerciseQuestions]:
