@@ -55,7 +55,7 @@ def build(
     folders = {folder.name: folder for folder in unit_folders()}
     settings = {unit.name: unit for unit in read(course_dir, track)}
     if variants is not None:
-        settings = {name: replace(unit, variants=variants) for name, unit in settings.items()}
+        settings = {name: replace(unit, variants=variants, own_variants="") for name, unit in settings.items()}
     language, repository = language or language_of(course_dir), repository_of(course_dir)
     known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
     if language and language not in known | {ENGLISH}:

@@ -62,6 +62,8 @@ CONTRACT = """**Your contract.** This course asks for the exercise below in a fo
 text, it is what counts:"""
 CONTRACT_ENDS = """A cell below the exercise turns your code into the form of the text, in which the rest of the
 notebook uses it."""
+NOT_YOURS = """**This is not your copy.** In this course each student has a notebook of their own, which asks for some
+exercises in another form, and only answers in that form count. Write in yours: your instructor has it."""
 SETUP = {"role": "setup"}
 RECALL = """## Questions from before
 
@@ -92,6 +94,7 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     cells.add_points_for_predictions()
     cells.add_points_for_questions()
     cells.add_glossary()
+    cells.add_note_on_copies()
     if left := [name for name in cells.predictions if name not in cells.compared]:
         how = f'guess = predicted("{left[0]}") and guess.compare(…)'
         raise LessonError(f"{folder.name}/lesson.py never compares {left[0]}: write {how} into a later cell")
@@ -203,6 +206,11 @@ class _Cells:
         if words := glossary.section(self.unit, prose):
             self.cells[0].source += f"\n\n{glossary.POINTER}"
             self.cells.append(new_markdown_cell(words, id="glossary"))
+
+    def add_note_on_copies(self) -> None:
+        """Say below the title of everybody's notebook that each student has another, where contracts are drawn so."""
+        if self.settings.own_variants and any(self.own[name].contracts for name in self.to_write):
+            self.cells.insert(1, new_markdown_cell(NOT_YOURS, id="not-yours"))
 
     def _add_code(self, source: str, role: str | None, exercise: str | None) -> None:
         if role not in ROLES:

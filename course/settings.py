@@ -16,6 +16,7 @@ A course directory's own course.toml is used if there is one, otherwise the one 
     sure = true                                      # predictions also ask how sure one is
     recall = false                                   # units do not open with questions on earlier ones
     variants = "2026, group B"                       # at the top: draws other contracts of the exercises
+    variants_for = "student"                         # at the top: each student has contracts of their own
     track = "core"                                   # at the top: the units of a track, and [[unit]] only changes them
 
     [weights]                                        # what a property earns, times the exercises' own weights
@@ -40,9 +41,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import Exercise
-from autograder.exercises.contracts import draw_contract, with_contract
+from autograder.exercises.contracts import draw_contract, group_of, with_contract
 from autograder.settings import course_file
 from autograder.settings.course_file import TOP, TRACKS, UNIT
+from autograder.settings.points import BadContracts, read_contracts
 from course import all_exercises, units
 
 FILE = course_file.FILE
@@ -61,7 +63,7 @@ class Unit:
     takes up. `tracks`: the tracks that it is in, by their names, of those that this course has whole. `earlier`: the
     units before it, on which it opens with questions; none if course.toml switches those off. `sure`: whether its
     predictions also ask how sure one is. `variants`: the group for which other contracts of the exercises are drawn; ""
-    for the course's own.
+    for the course's own. `own_variants`: the text by which each student's are drawn; "" where all have the same.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Unit:
     earlier: tuple[str, ...] = ()
     sure: bool = TOP.defaults["sure"]
     variants: str = ""
+    own_variants: str = ""
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -89,6 +92,10 @@ class Unit:
     def points_of(self, exercise: Exercise) -> float:
         """The exercise's points in this course."""
         return self.points.get(exercise.id, exercise.points)
+
+    def of_student(self, student: str) -> Unit:
+        """The unit with the contracts that are drawn for this student."""
+        return replace(self, variants=group_of(self.own_variants, student), own_variants="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +130,21 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
     whole = [chosen] if chosen else [one for one in tracks(course_dir).values() if here.issuperset(one.units)]
     top = _contents(path)
     asks, sure = (top.get(key, TOP.defaults[key]) for key in ("recall", "sure"))
+    each = _text_for_each(path)
     return [
         replace(unit, tracks={one.name: one for one in whole if unit.name in one.units},
                 earlier=tuple(one.name for one in found[:place]) if asks else (), sure=sure,
-                variants=top.get("variants", ""))
+                variants="" if each else top.get("variants", ""), own_variants=each)
         for place, unit in enumerate(found)
     ]  # fmt: skip
+
+
+def _text_for_each(path: Path) -> str:
+    """The text by which contracts are drawn for each student; "" if they are not."""
+    try:
+        return read_contracts(path)
+    except BadContracts as error:
+        raise LessonError(str(error)) from None
 
 
 def _path(course_dir: str | Path | None) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 from autograder.api import HINTS, Exercise
 from autograder.exercises.contracts import MARK, draw_contract
 from autograder.settings import course_file
-from autograder.settings.course_file import ASSISTANTS, FILE
+from autograder.settings.course_file import ASSISTANTS, FILE, STUDENT
 from tfkit_course.small_file import NOTEBOOK_BYTES, read_small
 
 LOG = Path(".tfkit") / "assistants.jsonl"
@@ -33,18 +33,19 @@ class BadRules(ValueError):
 @dataclass(frozen=True, kw_only=True)
 class AssistantRules:
     """hints: the number of steps of help; log: the file of JSON lines; course: its folder, if one was named; variants:
-    the text by which the course draws contracts, if it does."""
+    the text by which the course draws contracts, if it does; each_student: it draws them for each student."""
 
     hints: int
     log: Path
     course: Path | None = None
     variants: str = ""
+    each_student: bool = False
 
     def asks_otherwise(self, exercise: Exercise) -> bool:
         """Whether the course, or a notebook in its folder, asks for the exercise under another contract."""
         if self.course is None or not exercise.contracts:
             return False
-        if self.variants and draw_contract(exercise, self.variants):
+        if self.variants and (self.each_student or draw_contract(exercise, self.variants)):
             return True
         asked = f"{exercise.id}{MARK}".encode()
         return any(asked in _content(path) for pattern in NOTEBOOKS for path in self.course.glob(pattern))
@@ -63,7 +64,11 @@ def read_rules(course: Path | None) -> AssistantRules:
     own = _own(course / FILE)
     hints: int = (ASSISTANTS.defaults | own.get(ASSISTANTS.name, {}))["hints"]
     return AssistantRules(
-        hints=min(hints, _of_students(course)), log=course / LOG, course=course, variants=own.get("variants", "")
+        hints=min(hints, _of_students(course)),
+        log=course / LOG,
+        course=course,
+        variants=own.get("variants", ""),
+        each_student=own.get("variants_for") == STUDENT,
     )
 
 

@@ -61,11 +61,22 @@ def as_checked(exercise: Exercise, source: str) -> Exercise:
     return with_contract(exercise, named[1]) if named and named[1] in known else exercise
 
 
+def checking(exercise: Exercise, source: str) -> str:
+    """The source of the exercise's check cell, in which it names the exercise's contract."""
+    named = rf"(check\(\s*[\"']){re.escape(exercise.id)}(?:{MARK}\w+)?(?=[\"'])"
+    return re.sub(named, rf"\g<1>{full_id(exercise)}", source)
+
+
 def draw_contract(exercise: Exercise, group: str) -> str:
     """The name of the contract of a student or group; "" for the course's own, which is drawn like any other."""
     names = ["", *(one.name for one in exercise.contracts)]
     drawn: str = variant(f"contract/{exercise.id}", group, contract=names).contract
     return drawn
+
+
+def group_of(variants: str, student: str) -> str:
+    """The group that a student is where a course draws contracts for each of them by this text."""
+    return f"{variants}/{student}"
 
 
 def full_id(exercise: Exercise) -> str:

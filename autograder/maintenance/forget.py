@@ -31,7 +31,7 @@ from autograder.cluster.records import FILE as RECORDS
 from autograder.cluster.records import Records, open_read_only
 from autograder.maintenance.places import PREDICTIONS
 from autograder.marking.store import FILE as MARKING
-from autograder.nbgrader.config import PASSBACK
+from autograder.nbgrader.config import PASSBACK, PERSONAL
 from tfkit_course.small_file import NotSmallFile, has_name_of, read_small_text, reason
 
 SECRET = "submission_secret.txt"
@@ -129,7 +129,8 @@ def _read_gradebook(app: AutogradeApp, data: StudentData) -> None:
 def _folders(app: AutogradeApp, student: str) -> Iterator[Path]:
     """The student's folders of each step, whatever assignments the gradebook has, and what waits in the exchange."""
     coursedir = app.coursedir
-    for step in (coursedir.submitted_directory, coursedir.autograded_directory, coursedir.feedback_directory):
+    steps = (coursedir.submitted_directory, coursedir.autograded_directory, coursedir.feedback_directory, PERSONAL)
+    for step in steps:
         yield from _folders_of_step(coursedir, step, student)
     exchange, course_id = app.config.Exchange, str(coursedir.course_id)
     for place in (Path(exchange.get("root", ""), course_id, "inbound"), Path(exchange.get("cache", ""), course_id)):

@@ -17,10 +17,11 @@ PASSBACK = "passback.jsonl"  # the scores that a learning management system acce
 # what a release holds for coding assistants, and the log that it asks them to keep, which is handed in
 AGENTS, ASSISTANTS_LOG, ASSISTANTS_HOOKS = "AGENTS.md", "assistant-log.md", ".claude/settings.json"
 LIMITED = ("wall_s", "call_s", "memory_mb", "processes")  # the fields of Limits that a course may set
+PERSONAL = "personal"  # folder with each student's notebooks, where a course draws contracts for each (course.personal)
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
     KEY, "lti.pem", PASSBACK, "gradebook.db*", "records.db*", "records.lock", "serve.lock", ".grading/",
     "marking.db*", "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
-    "students.csv", "capstone.json", "/viva/",
+    "students.csv", "capstone.json", "/viva/", f"/{PERSONAL}/",
 )  # fmt: skip
 
 

@@ -58,6 +58,12 @@ class BoxedExecute(NbGraderPreprocessor):
         default_value=DEFAULT,
         help="what a wrong answer keeps, distance or checks: [grading] of the course.toml",
     ).tag(config=True)
+    contracts = Union(
+        [Unicode(), Dict()],  # as above
+        default_value="",
+        help="by which text contracts are drawn for each student: variants of the course.toml with variants_for = "
+        '"student"; "": those of the released notebook',
+    ).tag(config=True)
     misconceptions = Dict(help="the course's own, by exercise: misconceptions.toml, less the code").tag(config=True)
     mutants = Dict(help="mutants of your own solutions by assignment, as `autograder adopt` stores them").tag(
         config=True
@@ -72,6 +78,8 @@ class BoxedExecute(NbGraderPreprocessor):
         """Grade every check cell of a rebuilt notebook. The grader's own failure gives `not_graded`, no exception."""
         where = resources["nbgrader"]
         name_answers(nb)
+        if self.contracts and isinstance(self.contracts, str):
+            name_contracts(nb, contracts.group_of(self.contracts, where["student"]))
         wanted = wanted_exercises(nb)
         if unfinished.killed_too_often():
             self.log.error("%s · %s: %s", where["student"], where["assignment"], KILLED_TWICE)
@@ -99,6 +107,7 @@ class BoxedExecute(NbGraderPreprocessor):
             return []
         name = f"{where['student']} · {where['assignment']}"
         try:
+            points.check_contracts(self.contracts, "c.BoxedExecute.contracts")
             return import_item(self.engine)(  # imported late: it needs torch, other commands do not
                 nb,
                 exercises,
@@ -230,6 +239,16 @@ def name_answers(nb: NotebookNode) -> None:
         tfkit = cell.metadata.get("tfkit") or {}
         if tfkit.get("role") == "exercise":
             tfkit["exercise"] = known.get(cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["grade_id"])
+
+
+def name_contracts(nb: NotebookNode, group: str) -> None:
+    """Write the contracts of this group into the check cells of a rebuilt notebook, from where all that grades and
+    shows them takes them."""
+    known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
+    for cell in check_cells(nb):
+        if exercise := known.get(cell.metadata.nbgrader["grade_id"]):
+            asked = contracts.with_contract(exercise, contracts.draw_contract(exercise, group))
+            cell.source = contracts.checking(asked, cell.source)
 
 
 def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:

@@ -77,8 +77,8 @@ def judge(
     backend: Backend,
     budget: CallBudget,
 ) -> JudgedAnswers:
-    """The answers about a passed exercise, under its contract, of a submitted notebook. entries: of its record, about several versions;
-    budget: of the whole submission.
+    """The answers about a passed exercise, under its contract, of a submitted notebook. entries: of its record, about
+    several versions; budget: of the whole submission.
 
     An exercise that passed and of which nothing can be asked is undecided: code can hide from the questions,
     and whoever does so must not earn more than who answers. Raises SandboxError if there is no box.

@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.console.ask import ask as ask_process
 from autograder.console.kernel import widget_module
-from autograder.exercises.contracts import MARK
+from autograder.exercises import contracts
 from autograder.exercises.parse import parse_source, without_magics
 from autograder.feedback.translate import language, say
 from autograder.questions import record
@@ -130,7 +130,7 @@ def answer_questions(found: dict[str, Any], answers: tuple[Any, ...], folder: Pa
 
 def _kept_by(found: dict[str, Any]) -> tuple[str, str]:
     """The exercise, whatever its contract, and the digest by which these questions are found in the record."""
-    exercise, _, contract = found["exercise"].partition(MARK)
+    exercise, _, contract = found["exercise"].partition(contracts.MARK)
     return exercise, record.digest(found["code"], found["seed"], contract)
 
 

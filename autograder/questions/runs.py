@@ -84,9 +84,9 @@ def code_of(exercise: Exercise, content: str | Mapping[str, Any]) -> StudentCode
     """The code in a source or a notebook's object. Raises NoCode."""
     if isinstance(content, str):
         return StudentCode(exercise, _trimmed(content))
-    sources, symbols = sources_of(content), {*exercise.symbols}
-    defining = [n for n, one in enumerate(sources)
-                if defined_names(without_magics(one.text)) & symbols and not is_adapter(one.text, exercise)]  # fmt: skip
+    sources = sources_of(content)
+    texts = [(n, without_magics(one.text)) for n, one in enumerate(sources) if not is_adapter(one.text, exercise)]
+    defining = [n for n, text in texts if defined_names(text) & set(exercise.symbols)]
     marked = [n for n in defining if sources[n].exercise == exercise.id]
     defining = marked or [n for n in defining if sources[n].exercise is None]
     if not defining:

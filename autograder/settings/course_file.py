@@ -25,6 +25,7 @@ from autograder.settings.credit import DEFAULT, RULES
 from tfkit_course.formats import COURSE_FILE, is_newer, too_new
 
 FILE = "course.toml"
+GROUP, STUDENT = "group", "student"  # whose contracts are drawn
 
 
 class CourseFileError(ValueError):
@@ -137,6 +138,7 @@ DUE = ValueType("date, time and offset, as 2026-10-12T18:00:00+02:00", _is_due)
 EXERCISES = ValueType('a list of ids, as ["masks.causal"]; leave it out for all', _are_ids)
 UNITS = ValueType('a list of units, as ["01-recurrence-to-attention", "02-masks"]', _are_ids)
 POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
+WHOSE = ValueType(f'"{GROUP}" or "{STUDENT}"', lambda value: value in (GROUP, STUDENT))
 UNIT_POINTS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
 BANDS = ValueType("pairs, as [[1.0, 3], [0.5, 6]], in which fewer bits never earn fewer points", _are_bands)
@@ -187,6 +189,13 @@ TOP = CourseTable(
             help='a term or a group, such as "2026, group B": exercises are asked for under contracts that are drawn '
             "by this text, with another polarity, axis or order of their values (`autograder variants` lists them); "
             "`course.build --variants` overrides it",
+        ),
+        TableKey(
+            name="variants_for",
+            type=WHOSE,
+            default=GROUP,
+            help=f"`{STUDENT}`: each student gets contracts of their own, drawn by `variants` and the student's id; "
+            "`python -m course.personal` writes their notebooks, and the grader draws the same",
         ),
         TableKey(name="format", type=FORMAT, default=COURSE_FILE.version, help="of this file (docs/upgrades.md)"),
     ),

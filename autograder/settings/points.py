@@ -8,6 +8,8 @@ A course may set other weights for properties in its course.toml:
 
     [grading]
     credit = "checks"  # what a wrong answer keeps: see autograder.credit.rule
+
+and its `variants` may be drawn for each student.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any
 
 from autograder.api import MAX_EDGE_SHARE, Property
 from autograder.settings import course_file
-from autograder.settings.course_file import GRADING, WEIGHTS, CourseFileError
+from autograder.settings.course_file import GRADING, STUDENT, WEIGHTS, CourseFileError
 from autograder.settings.credit import DEFAULT, RULES, CreditRule
 
 FILE = course_file.FILE
@@ -29,6 +31,10 @@ Part = tuple[Property, float]  # a check's property and its weight
 
 class BadWeights(ValueError):
     """The weights or the course.toml with them are invalid; the message says which entry is wrong, and what to do."""
+
+
+class BadContracts(ValueError):
+    """The course.toml by which contracts are drawn for each student is invalid; the message says what to do."""
 
 
 class BadCredit(ValueError):
@@ -83,6 +89,38 @@ def check_credit(given: Any, where: str) -> CreditRule:
             return rule
     wanted = " or ".join(f'"{rule}"' for rule in RULES)
     raise BadCredit(f"{where} is {given!r}, and must be {wanted}")
+
+
+def read_contracts(path: Path) -> str:
+    """The text by which the course.toml at this path draws contracts for each student; "" if it draws none for them.
+
+    Raises BadContracts, with one line.
+    """
+    try:
+        found = course_file.read(path)
+    except CourseFileError as error:
+        raise BadContracts(str(error)) from None
+    text: str = found.get("variants", "")
+    if found.get("variants_for") == STUDENT and not text:
+        raise BadContracts(f'{path}: variants_for = "{STUDENT}" needs a text to draw by: write variants = "2026"')
+    return text if found.get("variants_for") == STUDENT else ""
+
+
+def contracts_setting(path: Path) -> str | dict[str, str]:
+    """As `read_contracts`, for a configuration file, as `setting`; `check_contracts` raises a stored error."""
+    try:
+        return read_contracts(path)
+    except BadContracts as error:
+        return {WRONG: str(error)}
+
+
+def check_contracts(given: Any, where: str) -> str:
+    """`given` as the text of `read_contracts`. Raises BadContracts, which begins with `where`, or was stored."""
+    if isinstance(given, Mapping) and WRONG in given:
+        raise BadContracts(str(given[WRONG]))
+    if not isinstance(given, str):
+        raise BadContracts(f'{where} is {given!r}, and must be a text such as "2026", or "" for none')
+    return given
 
 
 def check_weights(given: Any, where: str) -> dict[str, float]:

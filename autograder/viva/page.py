@@ -155,7 +155,8 @@ def _asked(code: StudentCode, backend: Backend, seed: str, budget: CallBudget) -
     found = questions(code, backend, seed, EACH, budget)
     exercise = code.exercise
     asked = tuple(one.as_json() for one in found)
-    return ExerciseQuestions(exercise.id, title_of(exercise), code.text.strip("\n"), asked, record.digest(code.text, contract=contract_name(exercise)))
+    digest = record.digest(code.text, contract=contract_name(exercise))
+    return ExerciseQuestions(exercise.id, title_of(exercise), code.text.strip("\n"), asked, digest)
 
 
 def _dealt(made: Sequence[ExerciseQuestions], count: int) -> list[ExerciseQuestions]:

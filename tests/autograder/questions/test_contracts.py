@@ -18,12 +18,12 @@ from autograder.questions.question import fingerprint
 from autograder.questions.runs import StudentCode, code_of
 
 from .conftest import ATTEND
-from .test_graded import notebook_of, told
+from .test_graded import MASK, notebook_of, told
 
 HIDDEN = registry.find("attention.attend@hidden")
 OWN = ATTEND.replace("~mask", "mask").replace("return context, weights", "return weights, context")
 CAUSAL, DECODER = registry.find("masks.causal@hidden"), registry.find("masks.decoder@hidden")
-CAUSAL_OWN = "import torch\n\n\ndef causal_mask(n):\n    place = torch.arange(n)\n    return place[None, :] > place[:, None]\n"
+CAUSAL_OWN = MASK.format(name="causal_mask").replace("<=", ">")
 EVERY = [
     contracts.full_id(contracts.with_contract(one, its.name)) for one in registry.exercises() for its in one.contracts
 ]

@@ -35,6 +35,7 @@ track = "mine"
 recall = false
 sure = true
 variants = "2026, group B"
+variants_for = "student"
 
 [[tracks]]
 name = "mine"
@@ -86,8 +87,8 @@ branch = "main"
 WRONG = [
     (
         "[asistants]\nhints = 0",
-        "has [asistants], which is not one of title, language, track, recall, sure, variants, format, [[unit]], "
-        "[[tracks]], [weights]",
+        "has [asistants], which is not one of title, language, track, recall, sure, variants, variants_for, format, "
+        "[[unit]], [[tracks]], [weights]",
     ),
     ("[asistants]\nhints = 0", "; did you mean [assistants]?"),
     ("[weigths]\ngradients = 2", "; did you mean [weights]?"),
@@ -183,6 +184,7 @@ def test_a_full_file_is_read_by_all(tmp_path: Path) -> None:
     assert set(contents["unit"][0]) == set(UNIT.names) and set(contents["tracks"][0]) == set(TRACKS.names)
     masks, capstone = settings.read(tmp_path)
     assert (masks.title, masks.minutes, masks.predictions, masks.questions) == ("Masks and more", 45.5, 1, 2)
+    assert (masks.variants, masks.own_variants) == ("", contents["variants"]) == ("", points.read_contracts(path))
     assert masks.exercises == ("masks.causal", "masks.softmax")
     assert capstone.name == "17-capstone" and settings.language_of(tmp_path) == "fr"
     assert points.credit_setting(path) == "checks"
@@ -203,7 +205,8 @@ def test_every_default_is_what_the_readers_use(tmp_path: Path) -> None:
     assert {"hints": read_rules(tmp_path).hints} == ASSISTANTS.defaults
     unit = settings.Unit(name="")
     assert {"predictions": unit.predictions, "questions": unit.questions} == UNIT.defaults
-    assert TOP.defaults == {"language": build.ENGLISH, "recall": True, "sure": False, "format": COURSE_FILE.version}
+    assert TOP.defaults == {"language": build.ENGLISH, "recall": True, "sure": False, "variants_for": "group",
+                            "format": COURSE_FILE.version}  # fmt: skip
     parts = [(name, 1.0 + number) for number, name in enumerate(PROPERTIES)]
     assert list(WEIGHTS.defaults) == list(PROPERTIES)
     assert points.shares(parts, 4.0, WEIGHTS.defaults) == points.shares(parts, 4.0)
