@@ -85,10 +85,16 @@ def test_how_long_compiling_takes_is_told_beside(asked, tmp_path, capsys):
     assert "| gpt2 | 50 | 10 |" in (tmp_path / "page.md").read_text(encoding="utf-8") and capsys.readouterr()
 
 
+# in place of seconds, which depend on the machine's load
+GRAPHS_COMPILED = "torch._dynamo.utils.counters['inductor']['fxgraph_cache_miss']"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch's compiler for the CPU needs g++")
 def test_a_second_process_finds_what_the_first_has_compiled(monkeypatch):
     small = "*sys.argv[1:], d_model=16, n_layers=1, n_heads=2, vocab_size=50"
-    monkeypatch.setattr(tokens, "COMPILING", tokens.COMPILING.replace("*sys.argv[1:]", small))
+    script = tokens.COMPILING.replace("*sys.argv[1:]", small).replace("time.monotonic() - began", GRAPHS_COMPILED)
+    assert GRAPHS_COMPILED in script
+    monkeypatch.setattr(tokens, "COMPILING", script)
     found = tokens.compiling(next(row for row in tokens.SIZES if row.name == "gpt2"))
-    assert 0 < found["again"] < 0.8 * found["first"]
+    assert found["again"] == 0 < found["first"]
