@@ -252,6 +252,23 @@ def qwen3_moe(r: random.Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def qwen3_next(r: random.Random) -> dict[str, Any]:
+    """Layers with attention and without, value heads that share a key, experts in some layers."""
+    share, heads, experts = r.choice([0.5, 1.0]), r.choice([1, 2, 3]), r.choice([1, 2, 5])
+    fields = with_rope(r, {**llama(r), "attention_bias": flag(r)}, share)
+    fields["rope_parameters"] = {**fields["rope_parameters"], "partial_rotary_factor": share}
+    kinds = [r.choice(["linear_attention", "full_attention"]) for _ in range(fields["num_hidden_layers"])]
+    kinds[r.randrange(len(kinds))] = "full_attention"  # without any, transformers cannot count what its cache holds
+    return {
+        **fields, "layer_types": kinds, "linear_num_key_heads": heads,
+        "linear_num_value_heads": heads * r.choice([1, 2]), "linear_key_head_dim": r.choice([1, 6]),
+        "linear_value_head_dim": r.choice([3, 8]), "linear_conv_kernel_dim": r.choice([1, 2, 4]),
+        "num_experts": experts, "num_experts_per_tok": r.randint(1, experts), "norm_topk_prob": flag(r),
+        "moe_intermediate_size": r.choice([5, 12]), "shared_expert_intermediate_size": r.choice([4, 9]),
+        "decoder_sparse_step": r.choice([1, 1, 2]), "mlp_only_layers": r.choice([[], [0]]),
+    }  # fmt: skip
+
+
 def smollm3(r: random.Random) -> dict[str, Any]:
     """Layers without positions, and windows in them."""
     fields = plain_llama(r)
@@ -527,6 +544,7 @@ DRAWS: dict[str, Draw] = {
     "m2m_100": bart, "mamba2": mamba2, "marian": marian, "mbart": bart, "mistral": mistral, "mixtral": mixtral,
     "modernbert": modernbert, "mt5": t5, "olmo2": olmo2, "opt": opt, "pegasus": bart, "phi3": phi3,
     "prophetnet": prophetnet, "qwen2": qwen2, "qwen3": qwen3, "qwen3_moe": qwen3_moe,
+    "qwen3_next": qwen3_next,
     "reformer": reformer, "roberta": roberta,
     "smollm3": smollm3, "t5": t5,
     "vit": vit, "whisper": whisper, "xlm": xlm, "xlm_roberta": roberta, "xlnet": xlnet,

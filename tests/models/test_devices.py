@@ -22,6 +22,7 @@ WAITS = {  # by architecture -> head -> why; None: with every head
     "longformer": {None: "how many tokens the caller marks as global decides a shape"},
     "mixtral": {None: ROUTED},
     "qwen3_moe": {None: ROUTED},
+    "qwen3_next": {None: ROUTED},
     "rnn_seq2seq": {None: "PyTorch wants the lengths of packed sequences on the host"},
     "transformer_xl": {"causal_lm": "how many words of a rare cluster there are decides a shape of the loss"},
 }

@@ -1,6 +1,7 @@
 """What weights are drawn from before training: as transformers draws them, and where it has no such model, as this
 table says. A mean and a deviation of each tensor, to six standard errors."""
 
+import math
 import re
 
 import pytest
@@ -47,6 +48,10 @@ TABLE = {
     "gpt3": [*NORMS, (r"(o_proj|down)\.weight", (0.0, 0.02 / (2 * 2) ** 0.5)), (r"", (0.0, 0.02))],
     "deepseek_v3": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
     "qwen3_moe": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
+    "qwen3_next": [  # as Mixtral; the logarithm of a uniform decay; weights of most norms are offsets from 1
+        (r"decay_log", (math.log(16) - 1, 1.0)), (r"step_bias|attn\.norm\.weight", (1.0, 0.0)),
+        (r"norm\d?\.weight", (0.0, 0.0)), (r"", (0.0, 0.02)),
+    ],
     "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # transformers keeps the experts in one tensor, under names no file has
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
     "vit": [*NORMS, (r"", (0.0, 0.02))],  # transformers has names in memory that no file has

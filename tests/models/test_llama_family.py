@@ -33,6 +33,10 @@ ROPES = {
 }  # fmt: skip
 OSS = {"head_dim": 10, "sliding_window": 4, "num_local_experts": 5, "num_experts_per_tok": 2, "swiglu_limit": 0.3}
 QWEN_MOE = {"head_dim": 10, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
+QWEN_NEXT = {
+    **QWEN_MOE, "head_dim": 16, "full_attention_interval": 2, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
+    "linear_key_head_dim": 5, "linear_value_head_dim": 7, "shared_expert_intermediate_size": 9,
+}  # fmt: skip
 DEEPSEEK = {
     "kv_lora_rank": 12, "q_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 10, "qk_nope_head_dim": 6,
     "moe_intermediate_size": 12, "n_routed_experts": 8, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 3,
@@ -71,6 +75,15 @@ CASES = {
         "rope_parameters": ROPES["yarn"], "tie_word_embeddings": True}),
     "qwen3_moe, every other layer": ("qwen3_moe", "Qwen3Moe", {
         **QWEN_MOE, "decoder_sparse_step": 2, "sliding_window": 4}),
+    "qwen3_next": ("qwen3_next", "Qwen3Next", QWEN_NEXT),
+    "qwen3_next, odd": ("qwen3_next", "Qwen3Next", {
+        **QWEN_NEXT, "head_dim": 10, "layer_types": ["full_attention", "linear_attention", "linear_attention"],
+        "linear_num_value_heads": 2, "linear_conv_kernel_dim": 3, "attention_bias": True, "mlp_only_layers": [2],
+        "norm_topk_prob": False, "hidden_act": "gelu", "tie_word_embeddings": True,
+        "rope_parameters": {**ROPES["yarn"], "partial_rotary_factor": 0.4}}),
+    "qwen3_next, every other layer": ("qwen3_next", "Qwen3Next", {
+        **QWEN_NEXT, "decoder_sparse_step": 2, "linear_conv_kernel_dim": 2, "linear_num_key_heads": 1,
+        "linear_num_value_heads": 1, "linear_key_head_dim": 8}),
     "smollm3": ("smollm3", "SmolLM3", {"no_rope_layer_interval": 2}),
     "smollm3, odd": ("smollm3", "SmolLM3", {
         "no_rope_layers": [0, 1, 0], "use_sliding_window": True, "sliding_window": 4, "attention_bias": True,
@@ -199,6 +212,8 @@ def test_the_loss_that_balances_experts_which_some_layers_have(parity, tmp_path)
         "gpt_oss",
         "deepseek_v3, yarn",
         "qwen3_moe, odd",
+        "qwen3_next",
+        "qwen3_next, odd",
     ],
 )
 def test_their_library_reads_our_files(parity, case, tmp_path):

@@ -77,7 +77,7 @@ class Gemma3(llama.Llama):
     def score(self, x: Tensor) -> Tensor:
         return gemma2.soft_cap(super().score(x), self.config.logit_cap)
 
-    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
+    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation | None:
         if kind == FULL:
             return super().rotation(kind, positions, length, dtype)
         c = self.config

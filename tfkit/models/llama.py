@@ -143,6 +143,7 @@ class Llama(Model):
     HEADS: ClassVar[tuple[str | None, ...]] = (None, "causal_lm", *HEAD_CLASSES)
     QA_PREFIX: ClassVar[str | None] = "transformer."  # of files with question answering; None: as for other heads
     LAYER: ClassVar[Any] = Layer
+    LAYER_KINDS: ClassVar[tuple[str, str]] = (FULL, SLIDING)
     FLEX_ATTENTION = True
     ZERO_PADDING = True  # whether the padding token's embedding is zero and stays zero
 
@@ -150,7 +151,7 @@ class Llama(Model):
         super().__init__(config, head)
         c = config
         check_some_layers(c)
-        check_layer_types(self.layer_types(), (FULL, SLIDING), c)
+        check_layer_types(self.layer_types(), self.LAYER_KINDS, c)
         width = self.embed_width()
         padding = c.pad_token_id if self.ZERO_PADDING and c.pad_token_id in range(c.vocab_size) else None
         self.embed = nn.Embedding(c.vocab_size, width, padding)
@@ -192,8 +193,9 @@ class Llama(Model):
         window = getattr(self.config, "window", None)
         return [FULL if window is None else SLIDING] * self.config.n_layers
 
-    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
-        """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the whole text so far"""
+    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation | None:
+        """cos and sin [B or 1,1,L,R] for the layers of a kind, None for those without positions; length: of the whole
+        text so far"""
         c = self.config
         frequencies, factor = rope_frequencies(
             self.rotary_width(), c.rope_theta, c.rope_scaling, length=length, max_length=c.max_length, dtype=dtype,
@@ -285,6 +287,10 @@ class Llama(Model):
         """The positions of ids [B,L] after `past` others, unless they are given -> int64 [B,L] or [L]"""
         return position_range(past, ids.size(1), ids.device)
 
+    def growing_cache(self) -> Cache:
+        """An empty cache, as `use_cache=True` asks for."""
+        return Cache()
+
     def embed_inputs(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
         return embed_ids(self.embed, ids, "input_ids")
@@ -311,7 +317,7 @@ class Llama(Model):
         Raises ValueError or TypeError for invalid inputs."""
         targets = self.check_targets({"labels": labels, **targets})
         ids = check_ids("input_ids", input_ids)
-        cache = Cache() if use_cache and cache is None else cache
+        cache = self.growing_cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
         non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if non_padding is None else non_padding[:, None, None]

@@ -76,15 +76,28 @@ class GroupedQueryAttention(nn.Module):
 
         A cache keeps G heads instead of H, which is the purpose of the groups."""
         q, k, v = self.queries_keys_values(x)
+        return self.o_proj(merge_heads(self.attend_rotated(q, k, v, rotation, mask=mask, bias=bias, cache=cache)))
+
+    def attend_rotated(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        rotation: Rotation | None,
+        *,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        cache: Cache | None,
+    ) -> Tensor:
+        """q [B,H,L,D], k and v [B,G,L,D] before the rotation, the rest as in `forward` -> the mixed values [B,H,L,D]"""
         if rotation is not None:
             q, k = rotate_halves(q, *rotation), rotate_halves(k, *rotation)
-        causal = self.causal
+        causal, new = self.causal, q.size(2)
         if cache is not None:
             k, v = cache.extend(self, k, v)  # [B,G,K,D]
-            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, new, q.device)
         if bias is not None and bias.size(-1) < k.size(2):  # the empty slots of a cache of fixed size are masked
             bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
         how: dict[str, Any] = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
         how |= {"softcap": self.softcap, "sinks": self.sinks}
-        out = attend(q, k, v, **how, dropout=self.dropout if self.training else 0.0)
-        return self.o_proj(merge_heads(out))
+        return attend(q, k, v, **how, dropout=self.dropout if self.training else 0.0)

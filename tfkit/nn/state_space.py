@@ -3,8 +3,12 @@ fixed size, which decays at each token by a factor that depends on the token, be
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
+
+from .cache import Cache, LeftPaddedCache, StaticCache
 
 
 def state_space_scan(
@@ -78,3 +82,58 @@ class StateCache:
     def reorder(self, index: Tensor) -> None:
         """Keep the rows `index` int64 [N], in this order: the survivors of a beam."""
         self.states = {m: (u.index_select(0, index), s.index_select(0, index)) for m, (u, s) in self.states.items()}
+
+
+class StatesAndKeys(Cache):
+    """The part that caches of a model have in common of which some layers are recurrent and others have attention:
+    states beside keys and values. A state cannot be taken back, so neither can the latest tokens."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.recurrent = StateCache()
+
+    def reorder(self, index: Tensor) -> None:
+        """Keep the rows `index` int64 [N], in this order, of all tensors."""
+        super().reorder(index)
+        self.recurrent.reorder(index)
+
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
+        """Of keys and values only the later positions are copied, in place; states, which sum up all, are copied
+        whole."""
+        super().reorder_from(index, prefix_length)
+        for held in self.recurrent.tensors():
+            held.copy_(held.index_select(0, index))
+
+    def crop(self, length: int) -> None:
+        """Raises TypeError if tokens would have to be forgotten."""
+        if length < self.length:
+            raise TypeError(f"the cache keeps a state that cannot forget its last {self.length - length} tokens")
+
+
+class HybridCache(StatesAndKeys):
+    """One that grows with the keys. A model without a layer that has keys calls `advance`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counted = 0
+
+    @property
+    def length(self) -> int:
+        """The number of positions that it holds."""
+        return max(super().length, self.counted)
+
+    def advance(self, new: int, device: torch.device) -> None:
+        """Counts `new` positions."""
+        self.counted += new
+
+
+class StaticHybridCache(StatesAndKeys, StaticCache):
+    """One of fixed size."""
+
+    def row_tensors(self) -> list[Tensor]:
+        """The states, and the masks of prompts, if there are any."""
+        return [*super().row_tensors(), *self.recurrent.tensors()]
+
+
+class LeftPaddedHybridCache(StaticHybridCache, LeftPaddedCache):
+    """One of fixed size that masks the padding of the prompts itself."""
