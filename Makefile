@@ -49,8 +49,8 @@ $(STAMP)/project: $(STAMP)/front
 	@$(BIN)/pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: setup  ## a class of a dozen students on the core track, from released notebooks to grades and feedback
-	@$(BIN)/python -m course.demo
+demo: setup  ## a class of a dozen students on the core track, from released notebooks to grades and feedback; AGAIN=1: the steps twice
+	@$(BIN)/python -m course.demo $(if $(AGAIN),--again)
 
 lab: setup  ## JupyterLab on the course, as a student sees it
 	@$(BIN)/python -m course.demo lab

@@ -54,6 +54,7 @@ class Demo:
         self.students = students
         self.units = units
         self.others = others
+        self.is_finished = False  # then no nbgrader command may run again
         self.console = Console(highlight=False)
         self.console.width = max(self.console.width, WIDTH)  # a pipe has 80, which is too few
         self.env = os.environ | {
@@ -66,10 +67,7 @@ class Demo:
     def run(self) -> int:
         """Run all steps; returns 0 if each mock student got the expected result."""
         started = time.monotonic()
-        self.release()
-        self.hand_in()
-        for unit in self.units:
-            self.grade(unit)
+        self.take_steps()
         outcomes = self.outcomes()
         self.show(outcomes)
         wrong = self.differences(outcomes)
@@ -80,7 +78,24 @@ class Demo:
         self.console.print(f"  in {time.monotonic() - started:.0f} s")
         return 1 if wrong else 0
 
+    def run_twice(self) -> int:
+        """The same, then all steps once more. Raises DemoError if they would do again what is done."""
+        status, outcomes = self.run(), self.outcomes()
+        self.is_finished = True
+        self.take_steps()
+        if self.outcomes() != outcomes:
+            raise DemoError("the grades are others after the steps were taken again")
+        self.console.print("[green]✓[/] taken again, the steps keep what is there")
+        return status
+
     # ------------------------------------------------------------------ the steps
+
+    def take_steps(self) -> None:
+        """All of them, from the lessons to the feedback; what is done is kept."""
+        self.release()
+        self.hand_in()
+        for unit in self.units:
+            self.grade(unit)
 
     def release(self) -> None:
         """Build the lessons, make the students' versions, put them into the exchange and into `student/`."""
@@ -130,7 +145,12 @@ class Demo:
             self.nbgrader("release_feedback", unit)
 
     def nbgrader(self, command: str, unit: str, *more: str) -> None:
-        """Run the stock command in the course directory; its progress is shown, all of its output is logged."""
+        """Run the stock command in the course directory; its progress is shown, all of its output is logged.
+
+        Raises DemoError if it fails, or if all steps were finished before.
+        """
+        if self.is_finished:
+            raise DemoError(f"nbgrader {command} {unit} would run again, though nothing has changed")
         log = self.root / "logs" / f"{command}-{unit}.log"
         log.parent.mkdir(exist_ok=True)
         started = time.monotonic()
@@ -325,6 +345,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         },
         examples=(
             "python -m course.demo",
+            "python -m course.demo --again",
             "python -m course.demo lab --no-browser",
         ),
     )
@@ -338,13 +359,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--dir", type=Path, default=Path("demo"), metavar="DIR", help="the course directory (default: %(default)s)"
     )
+    parser.add_argument(
+        "--again", action="store_true", help="take the steps once more, and fail if they do again what is done"
+    )
     options, more = parser.parse_known_args(arguments)
     if options.action == "lab":
         lab(options.dir, more)
     if more:
         parser.error(f"unknown: {' '.join(more)}")
     try:
-        return Demo(options.dir, others=other_units()).run()
+        demo = Demo(options.dir, others=other_units())
+        return demo.run_twice() if options.again else demo.run()
     except DemoError as error:
         print(f"course.demo: {error}", file=sys.stderr)
         return 2

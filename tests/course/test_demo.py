@@ -7,7 +7,7 @@ import pytest
 from autograder.exercises.answers import answers
 from autograder.nbgrader import config
 from course import build, exercises
-from course.demo import Demo, other_units
+from course.demo import Demo, DemoError, other_units
 from course.mock_class import ALL, HEADS, STUDENTS, class_of, in_notebook, main
 from course.release import generate
 from course.settings import unit_names
@@ -21,13 +21,41 @@ def demo(tmp_path_factory):
     return Demo(tmp_path_factory.mktemp("demo"), chosen, (HEADS,))
 
 
-@pytest.mark.nightly  # CI runs `make demo` itself, twice
+@pytest.mark.nightly  # CI runs `make demo AGAIN=1` itself
 @pytest.mark.slow
 def test_small_class_gets_what_it_should(demo):
-    assert demo.run() == 0
-    before = demo.outcomes()
-    assert demo.run() == 0  # a second run finds everything there
-    assert demo.outcomes() == before
+    assert demo.run_twice() == 0
+
+
+class StepsAlone(Demo):
+    """A class of which only the commands are kept that its steps would run."""
+
+    def __init__(self, root, forgets):
+        super().__init__(root, (), ())
+        self.forgets, self.grades = forgets, [{}, {}]
+
+    def take_steps(self):
+        if self.forgets or not self.is_finished:
+            self.nbgrader("autograde", HEADS)
+
+    def outcomes(self):
+        return self.grades.pop(0)
+
+    def run(self):
+        self.nbgrader = lambda *_: None
+        self.take_steps()
+        del self.nbgrader
+        return 0
+
+
+def test_a_step_that_is_not_kept_is_named(tmp_path):
+    assert StepsAlone(tmp_path, forgets=False).run_twice() == 0
+    with pytest.raises(DemoError, match=f"nbgrader autograde {HEADS} would run again, though nothing has changed"):
+        StepsAlone(tmp_path, forgets=True).run_twice()
+    other = StepsAlone(tmp_path, forgets=False)
+    other.grades = [{}, {("ada", "masks.causal"): None}]
+    with pytest.raises(DemoError, match="the grades are others"):
+        other.run_twice()
 
 
 def test_the_lab_has_all_units_and_the_class_some():
