@@ -15,7 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.console import error_messages
+from autograder.nbgrader import config
 from autograder.settings import course_file
+from course.build import build
+from course.due import set_due_dates
 from course.repository import Repository, released_path
 from course.settings import LessonError, Unit, read
 from tfkit_course import NAME, replace_unencodable
@@ -94,9 +97,6 @@ def write(directory: Path, plan: Plan) -> Path:
 
 def _release(course: Path, units: tuple[str, ...]) -> None:
     """Build the source notebooks and nbgrader's files, and generate what students get."""
-    from autograder.nbgrader import config
-    from course.build import build
-    from course.due import set_due_dates
     from course.release import generate
 
     build(course)
