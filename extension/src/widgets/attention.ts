@@ -3,6 +3,7 @@ import { IAttention } from '../generated/attention';
 import { validate } from '../generated/attention.valid';
 import { h } from './dom';
 import { Grid, IGrid } from './grid';
+import { Lines } from './lines';
 import { IRenderProps } from './model';
 import { palette } from './palette';
 import { choice, ICanvas, picture } from './picture';
@@ -119,6 +120,7 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
     axes: [translated('query'), translated('key')]
   };
   const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
+  const lines = new Lines(names, row => place.set({ row }));
   const sets = choice(
     translated('Attention'),
     trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`),
@@ -129,17 +131,53 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
   const sortName = h('span');
   const sorting = h('label', {}, sort, sortName);
   const all = h('div');
+  const peek = (event: Event): void => {
+    const heads = Array.from(all.querySelectorAll('button'));
+    const at = heads.indexOf((event.target as Element).closest('button')!);
+    if (opened && at !== peeked) {
+      peeked = at;
+      enlarge();
+    }
+  };
+  const leave = (): void => {
+    if (peeked >= 0) {
+      peeked = -1;
+      enlarge();
+    }
+  };
+  all.addEventListener('pointerover', peek);
+  all.addEventListener('focusin', peek);
+  all.addEventListener('pointerleave', leave);
+  all.addEventListener('focusout', leave);
   const [note, summary] = [
     h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …')),
     h('p', { className: 'tfk-note' })
   ];
   root.append(
     h('div', { className: 'tfk-bar' }, sets.node, sorting),
-    h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, summary)),
+    h('div', { className: 'tfk-row' }, h('div', {}, all, lines.node), h('div', {}, grid.node, summary)),
     note
   );
   let opened: IOpened | null = null;
   let overviewed = '';
+  let peeked = -1; // the head in the overview that is under the pointer or has the focus; -1: none
+  const sorted = (one: IGrid): IGrid => (sort.checked ? sortGrid(one) : one);
+  /** Draws the chosen head large, or the one that is looked at in the overview; returns its map and the square in words. */
+  const enlarge = (): [IGrid, string] => {
+    const { map } = opened!;
+    const chosen = place.at('layer', map.layers - 1) * map.heads + place.at('head', map.heads - 1);
+    const one = peeked >= 0 ? peeked : chosen;
+    const shown = sorted(gridOf(opened!, Math.floor(one / map.heads), one % map.heads));
+    const row = place.at('row', map.rows - 1);
+    const words = grid.draw(shown, row, place.at('col', map.cols - 1));
+    lines.draw(shown, row);
+    summary.textContent = map.pooled
+      ? poolingNote(map.pooled)
+      : shown.groups
+        ? `${translated('This query')}${markOf(shown, row)}: ${shares(shown, row)}`
+        : '';
+    return [shown, words];
+  };
   const draw = (): void => {
     sets.show();
     const at = place.at('set', trace.maps.length - 1);
@@ -151,25 +189,18 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
       void open(map);
       return;
     }
-    const show = sort.checked ? sortGrid : (one: IGrid) => one;
     const drawn = `${at} ${sort.checked} ${palette().name}`;
     if (overviewed !== drawn) {
       overviewed = drawn;
-      all.replaceChildren(overview(opened, show, (layer, head) => place.set({ layer, head })));
+      peeked = -1; // its button is gone
+      all.replaceChildren(overview(opened, sorted, (layer, head) => place.set({ layer, head })));
     }
     const [layer, head] = [place.at('layer', map.layers - 1), place.at('head', map.heads - 1)];
     all
       .querySelectorAll('button')
       .forEach((b, i) => b.setAttribute('aria-pressed', String(i === layer * map.heads + head)));
-    const shownNow = show(gridOf(opened, layer, head));
-    const row = place.at('row', map.rows - 1);
-    const words = grid.draw(shownNow, row, place.at('col', map.cols - 1));
-    summary.textContent = map.pooled
-      ? poolingNote(map.pooled)
-      : shownNow.groups
-        ? `${translated('This query')}${markOf(shownNow, row)}: ${shares(shownNow, row)}`
-        : '';
-    announce(`${shownNow.name}: ${words}`);
+    const [shown, words] = enlarge();
+    announce(`${shown.name}: ${words}`);
   };
   const open = async (map: IMaps): Promise<void> => {
     try {

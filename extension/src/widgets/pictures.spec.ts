@@ -9,6 +9,7 @@ import { sortGrid } from './attention';
 import { layOut } from './contributions';
 import { colour, IGrid, pool, rowOf, squareColour } from './grid';
 import { opening, settled } from './lens';
+import { hasLines } from './lines';
 import { opening as matricesOpening } from './matrices';
 import { RecordedModel } from './model';
 import { documentShares } from './retrieval';
@@ -200,6 +201,48 @@ describe('attention', () => {
     expect(model.get('place')).toEqual({ layer: 1, head: 2 });
     expect(said(el)).toContain('layers.1.attn, head 3: query 0 “the”, key 0 “the”: 1.00');
     expect(buttons.map(b => b.getAttribute('aria-pressed')).indexOf('true')).toBe(6);
+  });
+
+  it('enlarges the head that is looked at in the overview, as long as it is', async () => {
+    const { model, el } = await shownIn('attention');
+    const buttons = [...el.querySelectorAll<HTMLButtonElement>('.tfk-heads button')];
+    const large = (): string => el.querySelector('.tfk-map h4')!.textContent;
+    buttons[6].dispatchEvent(new Event('pointerover', { bubbles: true }));
+    expect([large(), model.get('place')]).toEqual(['layers.1.attn, head 3', {}]);
+    el.querySelector('.tfk-overview')!.parentElement!.dispatchEvent(new Event('pointerleave'));
+    expect(large()).toBe('layers.0.attn, head 1');
+    buttons[5].focus();
+    expect(large()).toBe('layers.1.attn, head 2');
+    buttons[5].blur();
+    expect(large()).toBe('layers.0.attn, head 1');
+  });
+
+  it('has a line for each weight between two words, of which those of a word stand out', async () => {
+    const { model, el } = await shownIn('attention', undefined, { row: 1 });
+    const lines = el.querySelector<HTMLElement>('.tfk-lines')!;
+    const own = (): string[] =>
+      [...lines.querySelectorAll<SVGElement>('path.tfk-own')].map(({ dataset }) => `${dataset.row} ${dataset.col}`);
+    const word = (side: string, at: number): Element => lines.querySelector(`[data-side=${side}][data-at="${at}"]`)!;
+    expect(lines.hidden).toBe(false);
+    expect(own().every(one => one.startsWith('1 '))).toBe(true);
+    expect(own()).not.toEqual([]);
+    word('col', 0).dispatchEvent(new Event('pointerover', { bubbles: true }));
+    expect(own().every(one => one.endsWith(' 0'))).toBe(true);
+    expect(own()).toContain('0 0');
+    lines.dispatchEvent(new Event('pointerleave'));
+    expect(own().every(one => one.startsWith('1 '))).toBe(true);
+    word('col', 0).dispatchEvent(new Event('click', { bubbles: true }));
+    word('row', 2).dispatchEvent(new Event('click', { bubbles: true }));
+    expect(model.get('place')).toEqual({ row: 2 });
+  });
+
+  it('has no lines where words would be too many, or have no names', () => {
+    const map = { rows: 40, cols: 40, at: () => 1 } as unknown as IGrid;
+    const names = { rows: ['a'], cols: ['a'], axes: [] };
+    expect(hasLines(map, names)).toBe(true);
+    expect(hasLines({ ...map, cols: 41 }, names)).toBe(false);
+    expect(hasLines({ ...map, pooled: { by: 2, rows: 80, cols: 80 } }, names)).toBe(false);
+    expect(hasLines(map, { ...names, cols: [] })).toBe(false);
   });
 });
 

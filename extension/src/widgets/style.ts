@@ -105,6 +105,8 @@ ${SCALES}
 .tfk .tfk-heads span{flex:0 0 7em;font-size:11px;overflow-wrap:anywhere}
 .tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;outline:0}
 .tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}
+.tfk .tfk-lines{margin-top:var(--tfk-s4)}.tfk .tfk-lines svg{display:block}.tfk .tfk-lines path{fill:none;stroke:var(--hot);opacity:.16}.tfk .tfk-lines path.tfk-own{opacity:1}
+.tfk .tfk-lines text{fill:var(--soft);font:11px var(--mono);cursor:default}.tfk .tfk-lines text[data-side=row]{cursor:pointer}.tfk .tfk-lines text:is(.tfk-own,.tfk-lit){fill:var(--ink);font-weight:700;outline:0}
 .tfk .tfk-swatch{display:inline-block;width:.85em;height:.85em;margin-right:5px;border-radius:2px;box-shadow:inset 0 0 0 1px var(--tfk-line);vertical-align:-.1em}
 .tfk .tfk-legend{display:flex;flex-wrap:wrap;gap:2px 12px;align-items:center}.tfk .tfk-legend .tfk-swatch[class*=ramp]{margin-right:0}
 .tfk .tfk-legend span .tfk-swatch{margin-right:5px!important}.tfk .tfk-ramp-yes{background:var(--tfk-seq-hi)}.tfk .tfk-ramp-no{background:var(--tfk-seq-lo)}
