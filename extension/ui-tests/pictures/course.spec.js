@@ -25,7 +25,7 @@ async function checked(page, unit, exercise, name) {
       .trim()
   );
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
-  const verdict = page.locator('.tfkit-Verdict:visible');
+  const verdict = page.locator('.tfkit-Verdict:visible').last(); // checks go down the notebook
   await expect(verdict).toHaveAttribute('data-state', /passed|failed/, { timeout: 120000 });
   await command(page, 'docmanager:save');
   return verdict;
@@ -62,5 +62,34 @@ test('the home page and a verdict', async ({ page }) => {
   ]) {
     await theme(page, scheme);
     await page.screenshot(to(name));
+  }
+});
+
+test('the end of a unit, in which SmolLM2 speaks through the first mistake, too', async ({ page }) => {
+  test.setTimeout(600000); // four checks, and 32 passes through the model
+  await page.setViewportSize({ width: 1360, height: 1700 });
+  await lab(page);
+  const first = await checked(page, '02-masks', 'masks.causal', 'looks_into_the_future');
+  await expect(first).toHaveAttribute('data-state', 'failed');
+  for (const [exercise, name] of [
+    ['masks.causal', 'lower_triangle'],
+    ['masks.padding', 'new_axes'],
+    ['masks.decoder', 'both_masks'],
+    ['masks.softmax', 'textbook']
+  ]) {
+    const right = await checked(page, '02-masks', exercise, `right/${name}`);
+    await expect(right).toHaveAttribute('data-state', 'passed');
+  }
+  await command(page, 'tfkit:reading');
+  await page.evaluate(() => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    return content.scrollToItem(content.widgets.length - 1, 'end');
+  });
+  const end = page.locator('.tfkit-R-endPart');
+  await end.getByRole('button', { name: 'SmolLM2' }).click();
+  await expect(end.locator('.tfkit-Speech')).toBeVisible({ timeout: 240000 }); // after `tfkit get SmolLM2-135M-Instruct`
+  for (const scheme of ['Light', 'Dark']) {
+    await theme(page, scheme);
+    await end.screenshot(to(`unit-end-${scheme.toLowerCase()}`));
   }
 });
