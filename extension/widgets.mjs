@@ -14,7 +14,10 @@ const options = {
 await build({
   ...options,
   entryPoints: Object.fromEntries(
-    ['model', 'ordering', 'prediction', 'recall', 'sharing', ...kinds].map(name => [name, `src/widgets/${name}.ts`])
+    ['model', 'ordering', 'points', 'prediction', 'recall', 'sharing', ...kinds].map(name => [
+      name,
+      `src/widgets/${name}.ts`
+    ])
   ),
   format: 'esm'
 });

@@ -6,6 +6,7 @@ formgrader, on the server's own origin: a script in it would act with their righ
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -145,6 +146,9 @@ def _joined(text: Any) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
 
 
+PHRASE = re.compile(r'<a href="#show:[^>]*>(.*?)</a>', re.S)  # one that points, as no script here makes it do
+
+
 class FeedbackExporter(HTMLExporter):
     """nbgrader's template with cleaned markdown. The rendered HTML is cleaned, not the source: `a < b` and quotes stay.
 
@@ -161,7 +165,7 @@ class FeedbackExporter(HTMLExporter):
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
         try:
-            shown = render_formulas(sanitize_html(super().markdown2html(context, source)))
+            shown = render_formulas(PHRASE.sub(r"\1", sanitize_html(super().markdown2html(context, source))))
         except RecursionError:  # one text that is nested too deeply must not cost the page
             shown = f"<pre>{escape(source)}</pre>"
         return f"{BOX.format('')}{shown}</div>"

@@ -31,6 +31,9 @@
       view.render({ model, el });
       el.dispatchEvent(new CustomEvent('site:view', { bubbles: true, detail: model }));
     }
+    if (globalThis.siteViews.points) {
+      (await load('points')).start(document.querySelector('article') ?? document.body);
+    }
   };
   document.addEventListener('DOMContentLoaded', mount);
 })();

@@ -16,6 +16,7 @@ from autograder.feedback.tokens import DARK_FRAME
 State = Mapping[str, Any]  # the state of a view: its trace, and the position in it
 STATIC = Path(__file__).parent / "static"
 LOCALE = Path(__file__).parent / "locale"
+POINTS = 'href="#show:'  # of a phrase that points: see extension/src/widgets/pointing.ts
 
 _PAGE = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>
@@ -59,6 +60,7 @@ for (const [place, state] of states.entries()) {{
   const el = document.getElementById("view-" + place);
   view.render({{ model: new RecordedModel({{ ...state, ...shownPlace(el.id) }}), el }});
 }}
+if (scripts["/points"]) (await load("/points")).start(document.querySelector("main"));
 if (!document.querySelector("h1")) {{  // a view alone: its title is the page's, and it may draw its headings anew
   const raise = () => {{
     for (const node of document.querySelectorAll("h3, h4")) node.ariaLevel = node.localName[1] - 2;
@@ -78,7 +80,8 @@ def page(
     as "fr" (English without a catalogue for it)."""
     before = [*words, *[""] * (len(states) - len(words))]
     parts = [f'{text}<div id="view-{index}"></div>' for index, text in enumerate(before)]
-    files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
+    pointing = {"/points": STATIC / "points.js"} if any(POINTS in text for text in words) else {}
+    files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **pointing, **scripts}
     translated = translations(language, files.values())
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
     shown = json.dumps(translated, ensure_ascii=False).replace("<", "\\u003c")

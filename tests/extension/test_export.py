@@ -68,3 +68,12 @@ def test_a_file_that_is_no_notebook_is_one_line(content, message, tmp_path, caps
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert error.value.code == 2 and message in said and str(source) in said
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_page_brings_what_lets_its_phrases_point_and_no_other_page_does():
+    def exported(source):
+        return export(new_notebook(cells=[new_markdown_cell(source)]))
+
+    pointing = exported("[row 2](#show:rows=2) of the mask")
+    assert 'href="#show:rows=2"' in pointing and '"/points": "' in pointing
+    assert '"/points": "' not in exported("[row 2](#rows) of the mask")

@@ -80,6 +80,18 @@ def test_a_units_page_has_its_exercises_and_none_of_their_solutions(tmp_path):
     assert not [name for name, lines in secrets.items() for run in check.runs_of(lines) if f"\n{run}\n" in plain]
 
 
+def test_phrases_that_point_are_links_that_sphinx_leaves_alone(tmp_path):
+    text = page_of("02-masks", tmp_path)
+    assert "](#show:" not in text and text.count('<a href="#show:') > 5
+    assert '<a href="#show:code=two_axes">is taken for `[Q,K]`</a>' in text
+    assert '<a href="#show:map=2&amp;cols=4..5">cut off after the fourth column</a>' in text
+    assert text.count("_static/views/points.js") == 1 and "points.js" not in page_of("08-encoders", tmp_path)
+    page = '<a href="#show:rows=2">row 2</a> <a href="#nowhere">text</a>'
+    assert list(check.links(tmp_path, site(tmp_path, page=page).glob("*.html"))) == [
+        "page.html: <a> #nowhere: that page has no such anchor"
+    ]
+
+
 def test_a_projects_cell_is_a_box_without_its_solution(tmp_path):
     for language, title in (("en", "Your project"), ("fr", "Votre projet")):
         text = page_of("17-capstone", tmp_path, language)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import html
 import re
 import shutil
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.notebook import CHECK_IMPORT, source_notebook
+from course.pointing import POINTER, SCHEME
 from course.settings import Unit
 from course.translate import in_language
 from tools.website import outputs, views
@@ -68,7 +70,10 @@ class Page:
     def text(self) -> str:
         """The whole page."""
         notebook = release_notebook(self.folder, self.unit, self.language)
-        return "\n\n".join(filter(None, map(self._cell, notebook.cells))) + "\n"
+        found = list(filter(None, map(self._cell, notebook.cells)))
+        if self.kinds and any(SCHEME in part for part in found):
+            found.append(raw(views.pointing(self.root)))
+        return "\n\n".join(found) + "\n"
 
     def _cell(self, cell: NotebookNode) -> str:
         role = cell.metadata.get("tfkit", {}).get("role")
@@ -97,7 +102,7 @@ class Page:
     def _markdown(self, cell: NotebookNode, role: str | None) -> str:
         if cell.id.startswith("answer-"):
             return ""
-        text = re.sub(r"\]\(#([^)]+)\)", lambda link: f"](#{link[1].lower()})", cell.source)
+        text = re.sub(r"\]\(#([^)]+)\)", lambda link: f"](#{link[1].lower()})", phrases_as_html(cell.source))
         if role == "task":
             return callout(self.words["task"], re.sub(r"(?m)^#+ +(.+)$", r"**\1**", text).strip(), "site-task")
         return text
@@ -133,6 +138,24 @@ class Page:
         if "markdown" in output:
             return str(output["markdown"])
         return fence(output["text"], "text", "site-output")
+
+
+def phrases_as_html(text: str) -> str:
+    """Markdown with its phrases that point as HTML's links: Sphinx would look for a heading behind Markdown's."""
+    while link := POINTER.search(text):
+        begin = _bracket_before(text, link.start())
+        anchor = f'<a href="{html.escape(link[1])}">{text[begin + 1 : link.start()]}</a>'
+        text = text[:begin] + anchor + text[link.end() :]
+    return text
+
+
+def _bracket_before(text: str, end: int) -> int:
+    """The place of the bracket that the one at `end` closes: a phrase may have others, as in `[Q,K]`."""
+    still_open, place = 1, end
+    while still_open:
+        place -= 1
+        still_open += (text[place] == "]") - (text[place] == "[")
+    return place
 
 
 def fence(text: str, language: str = "python", css: str = "") -> str:

@@ -11,7 +11,9 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup
 
 from course import units
-from course.notebook import SCHEME, source_notebook
+from course.notebook import SCHEME as MARK_SCHEME
+from course.notebook import source_notebook
+from course.pointing import SCHEME
 from course.solution import BEGIN, END
 
 FETCHED = {
@@ -55,7 +57,7 @@ def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
     for page in pages:
         for tag, _, value in _parse_page(page)[0]:
             address = urlsplit(value)
-            if address.scheme or address.netloc:
+            if address.scheme or address.netloc or value.startswith(SCHEME):
                 continue
             target = page if not address.path else (page.parent / unquote(address.path)).resolve()
             target = target / "index.html" if target.is_dir() else target
@@ -105,7 +107,7 @@ def hidden() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for folder in units():
         for cell in source_notebook(folder).cells:
-            for begin, end in ((BEGIN, END), SCHEME):
+            for begin, end in ((BEGIN, END), MARK_SCHEME):
                 pieces = re.findall(rf"{re.escape(begin)}\n(.*?){re.escape(end)}", cell.source, re.S)
                 for index, piece in enumerate(pieces):
                     found[f"{folder.name}/{cell.id}#{index}"] = plain_lines(piece)

@@ -34,6 +34,11 @@ def view(state: Mapping[str, Any], name: str, root: str, language: str = "en") -
     )
 
 
+def pointing(root: str) -> str:
+    """The script that lets phrases of a page point at its views and its code, once for a page."""
+    return f'<script defer src="{root}_static/views/points.js"></script>'
+
+
 def write_scripts(folder: Path, kinds: set[str], languages: Iterable[str] = ()) -> None:
     """A classic script for each kind, which holds the view's module: a browser imports no module from a file on disk;
     and for each language beside English one with the words of views.
@@ -41,13 +46,14 @@ def write_scripts(folder: Path, kinds: set[str], languages: Iterable[str] = ()) 
     Raises SiteError if the front end was not built.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for kind, file in {"model": STATIC / "model.js", **{kind: view_of(kind).script for kind in kinds}}.items():
+    files = {"model": STATIC / "model.js", "points": STATIC / "points.js"}
+    for kind, file in {**files, **{kind: view_of(kind).script for kind in kinds}}.items():
         if not file.exists():
             raise SiteError(f"the script of {kind} is not built: run `make setup`")
         packed = base64.b64encode(file.read_bytes()).decode()
         (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
     for language in languages:
-        translated = translations(language, [view_of(kind).script for kind in kinds])
+        translated = translations(language, [files["points"], *(view_of(kind).script for kind in kinds)])
         (folder / f"words-{language}.js").write_text(f"globalThis.siteWords = {json.dumps(translated)};\n")
 
 

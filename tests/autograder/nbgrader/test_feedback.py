@@ -78,6 +78,11 @@ def test_the_page_follows_the_readers_system():
     assert page_style().count("@media screen and (") == 5  # what is dark on the screen is printed on white paper
 
 
+def test_a_phrase_that_points_is_plain_text_as_the_page_has_no_script():
+    shown = FeedbackExporter().markdown2html({}, "[*row* 2](#show:rows=2&cols=1) and [a link](#title)")
+    assert "<em>row</em> 2 and" in shown and "#show" not in shown and 'href="#title"' in shown
+
+
 def test_a_headings_mark_is_seen_when_it_is_pointed_at_and_never_in_print():
     shown = FeedbackExporter().markdown2html({}, "# Title")
     assert re.search(r'<h1 id="Title">Title<a class="anchor-link" href="#Title">', shown)

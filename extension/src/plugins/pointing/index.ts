@@ -1,7 +1,6 @@
 /** Prose that points: a phrase of a lesson lights rows, columns and squares of the figures, predictions and cards of its section, and lines of its code. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker } from '@jupyterlab/notebook';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Phrases } from './phrases';
 
 export const pointingPlugin: JupyterFrontEndPlugin<void> = {
@@ -9,9 +8,7 @@ export const pointingPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Lets phrases of a lesson light what they speak of.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ITranslator],
-  activate: (_: JupyterFrontEnd, notebooks: INotebookTracker, translator: ITranslator | null) => {
-    const trans = (translator ?? nullTranslator).load('tfkit_lab');
-    notebooks.widgetAdded.connect((_, panel) => new Phrases(panel, trans));
+  activate: (_: JupyterFrontEnd, notebooks: INotebookTracker) => {
+    notebooks.widgetAdded.connect((_, panel) => new Phrases(panel));
   }
 };

@@ -1,5 +1,4 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Phrases } from './phrases';
@@ -32,7 +31,7 @@ async function notebook(text: string, output = '') {
   const [changed, disposed] = [signal(), signal()];
   const content = { node, outerNode: outer, widgets, isDisposed: false, model: { cells: { changed } } };
   const panel = { node: outer, content, disposed, context: { ready: Promise.resolve() } };
-  new Phrases(panel as unknown as NotebookPanel, nullTranslator.load('tfkit_lab'));
+  new Phrases(panel as unknown as NotebookPanel);
   await Promise.resolve();
   const [text1, code] = widgets.map(one => one.node);
   return { node, code, text: text1, content, changed, disposed, phrases: Array.from(text1.querySelectorAll('a')) };
