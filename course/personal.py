@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         (variants_for = "student"). They are for you to hand out; what students hand in is graded by the contracts that
         belong to their ids.
         """,
-        exits={0: "all was written", 1: "the course draws none for each student, or cannot be read; one line says why"},
+        exits={0: "all was written", 1: "the course has no such contracts, or cannot be read; one line says why"},
         examples=(
             "python -m course.personal my-course",
             "python -m course.personal my-course --unit 02-masks --student ada --student ben",

@@ -123,13 +123,19 @@ def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:
 
 
 def is_self_contained(code: StudentCode, sources: Sequence[CellSource], backend: Backend, budget: CallBudget) -> bool:
-    """Whether the cell answers some call as it should where it finds nothing but imports and right answers to earlier
-    exercises: code can get at other cells in more ways than can be listed."""
+    """Whether the cell, where it finds nothing but imports and right answers to earlier exercises, answers some call as
+    it should, and every one that it answers so beside the other cells: code can get at those in more ways than can be
+    listed. The calls are drawn for this code, so that it cannot hold the result of one that is known."""
     given = injected_modules.source(earlier_answers(code.exercise, code.text))[0]
     before = (Cell("imports", guarded_imports(one.text for one in sources)), Cell("earlier", given))
+    drawn = cases(code.exercise, record.digest(code.text))
+    with CodeRunner(code, backend, budget) as run:
+        beside = [usable(code.exercise, case, run, code.text) for case in drawn]
+    asked = [one or case for one, case in zip(beside, drawn, strict=True)]
     with CodeRunner(replace(code, before=before), backend, budget) as run:
-        found = (usable(code.exercise, case, run, code.text) for case in cases(code.exercise, "0"))
-        return any(one is not None for one in found)
+        alone = [usable(code.exercise, case, run, code.text) for case in asked]
+    lost = any(one is not None and other is None for one, other in zip(beside, alone, strict=True))
+    return not lost and any(one is not None for one in alone)
 
 
 def _undecided(message: str) -> JudgedAnswers:

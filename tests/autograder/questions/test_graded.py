@@ -14,6 +14,7 @@ from autograder.questions.elsewhere import (
     only_call,
     ways_elsewhere,
 )
+from autograder.questions.inputs import cases
 from autograder.questions.question import fingerprint
 from autograder.questions.runs import code_of
 
@@ -142,6 +143,20 @@ def test_code_that_finds_other_cells_in_a_way_that_is_not_known_is_left_to_a_per
     assert not graded.is_self_contained(code, sources, backend, budget)
     own = text.replace(found, "_work") + WORK
     assert graded.is_self_contained(code_of(exercise, own), sources, backend, budget)
+
+
+def test_code_that_falls_back_on_one_known_result_is_left_to_a_person(backend):
+    exercise = registry.find("masks.causal")
+    known = cases(exercise, "0")[0].args[0]  # of the first call that questions are about
+    text = HEAD + (
+        "def causal_mask(n):\n    sizes = [n, n + 1]\n    try:\n        return torch._work(min(sizes))\n"
+        f"    except AttributeError:\n        return torch.ones({known}, {known}, dtype=torch.bool).tril()\n"
+    )
+    cell = WORK + "setattr(torch, '_' + 'work', _work)\n"
+    code = code_of(exercise, notebook_of(cell, text))
+    sources = [CellSource("a", cell), CellSource("b", text)]
+    assert code.before and not graded._hidden(code, sources)
+    assert not graded.is_self_contained(code, sources, backend, graded.submission_budget())
 
 
 def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_cells(backend):
