@@ -35,6 +35,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.api import Exercise
 from autograder.exercises.contracts import adapter, full_id
+from autograder.ordering.make import has_puzzle
 from course import all_exercises, glossary, hunts
 from course.settings import LessonError, Unit
 from course.solution import BEGIN, END, library_source, solution
@@ -64,6 +65,18 @@ CONTRACT_ENDS = """A cell below the exercise turns your code into the form of th
 notebook uses it."""
 NOT_YOURS = """**This is not your copy.** In this course each student has a notebook of their own, which asks for some
 exercises in another form, and only answers in that form count. Write in yours: your instructor has it."""
+ORDERED = """## Lines in order instead of code
+
+If you are stuck, `order(…)` shows the lines of a right answer, shuffled among lines of known mistakes. In this course
+you may hand in an order of them in the place of code, for a part of the points. The answer's cell then holds nothing
+but this:"""
+ORDERED_CALL = """```python
+from autograder import order
+
+order("{exercise}").hand_in("3 1 2:1")
+```
+
+{worth}"""
 SETUP = {"role": "setup"}
 RECALL = """## Questions from before
 
@@ -95,6 +108,7 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     cells.add_points_for_questions()
     cells.add_glossary()
     cells.add_note_on_copies()
+    ordered = cells.add_note_on_order()
     if left := [name for name in cells.predictions if name not in cells.compared]:
         how = f'guess = predicted("{left[0]}") and guess.compare(…)'
         raise LessonError(f"{folder.name}/lesson.py never compares {left[0]}: write {how} into a later cell")
@@ -109,6 +123,8 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     counted["titles"] = {name: own[name].title for name in cells.to_write}  # and calls them as their verdicts do
     if cells.predictions:
         counted["predictions"] = cells.predictions
+    if ordered:
+        counted["ordered"] = {"share": cells.settings.ordered, "exercises": ordered}  # `hand_in` takes these
     tfkit = {"format": NOTEBOOK.version, "unit": folder.name, **counted, **shown}
     from ipykernel.ipkernel import IPythonKernel  # imported here, because it loads half of Jupyter
 
@@ -211,6 +227,17 @@ class _Cells:
         """Say below the title of everybody's notebook that each student has another, where contracts are drawn so."""
         if self.settings.own_variants and any(self.own[name].contracts for name in self.to_write):
             self.cells.insert(1, new_markdown_cell(NOT_YOURS, id="not-yours"))
+
+    def add_note_on_order(self) -> list[str]:
+        """Say what an order of lines earns, if the course takes one as an answer; the exercises of which it does."""
+        asked = [self.settings.asks_for(self.own[name]) for name in self.to_write] if self.settings.ordered else []
+        taken = [full_id(exercise) for exercise in asked if has_puzzle(exercise)]
+        if taken:
+            worth = f"{', '.join(f'`{name}`' for name in taken)}: {100 * self.settings.ordered:g} %"
+            text = "\n\n".join((ORDERED, ORDERED_CALL.format(exercise=taken[0], worth=worth)))
+            place = next((n for n, cell in enumerate(self.cells) if n and cell.cell_type == "markdown"), 1)
+            self.cells.insert(place, new_markdown_cell(text, id="ordered-text"))
+        return taken
 
     def _add_code(self, source: str, role: str | None, exercise: str | None) -> None:
         if role not in ROLES:

@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         exits={0: "all was written", 1: "the course has no such contracts, or cannot be read; one line says why"},
         examples=(
             "python -m course.personal my-course",
-            "python -m course.personal my-course --unit 02-masks --student ada --student ben",
+            "python -m course.personal my-course --unit 02-masks --student ada",
         ),
     )
     parser.add_argument("directory", type=Path, metavar="COURSE_DIR", help="the course directory, built before")

@@ -43,7 +43,7 @@ from typing import Any
 from autograder.api import Exercise
 from autograder.exercises.contracts import draw_contract, group_of, with_contract
 from autograder.settings import course_file
-from autograder.settings.course_file import TOP, TRACKS, UNIT
+from autograder.settings.course_file import GRADING, TOP, TRACKS, UNIT
 from autograder.settings.points import BadContracts, read_contracts
 from course import all_exercises, units
 
@@ -64,6 +64,7 @@ class Unit:
     units before it, on which it opens with questions; none if course.toml switches those off. `sure`: whether its
     predictions also ask how sure one is. `variants`: the group for which other contracts of the exercises are drawn; ""
     for the course's own. `own_variants`: the text by which each student's are drawn; "" where all have the same.
+    `ordered`: the share of an exercise's points that an order of its lines earns in the place of code; 0 for none.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Unit:
     sure: bool = TOP.defaults["sure"]
     variants: str = ""
     own_variants: str = ""
+    ordered: float = 0.0
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -134,7 +136,8 @@ def read(course_dir: str | Path | None = None, track: str | None = None) -> list
     return [
         replace(unit, tracks={one.name: one for one in whole if unit.name in one.units},
                 earlier=tuple(one.name for one in found[:place]) if asks else (), sure=sure,
-                variants="" if each else top.get("variants", ""), own_variants=each)
+                variants="" if each else top.get("variants", ""), own_variants=each,
+                ordered=top.get(GRADING.name, {}).get("ordered", 0.0))
         for place, unit in enumerate(found)
     ]  # fmt: skip
 

@@ -15,10 +15,12 @@ from autograder.api import CheckResult, Verdict
 from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
 from autograder.console.kernel import has_front_end
+from autograder.exercises import registry
 from autograder.exercises.contracts import MARK
 from autograder.feedback.html import style, verdict_html
 from autograder.feedback.translate import say
 from autograder.feedback.words import NO_SANDBOX, SIGNS, STATES
+from autograder.ordering.answer import program_of, read_answer
 
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
@@ -148,11 +150,21 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
 
 def _cells(history: list[str]) -> list[dict[str, Any]]:
     """The cells in the order in which they were run, without those that only call `check`."""
-    sources = [source for source in history if source.strip() and not _only_checks(source)]
+    sources = [_with_program(source) for source in history if source.strip() and not _only_checks(source)]
     return [
         {"cell_type": "code", "id": f"run-{index}", "metadata": {}, "source": source, "outputs": []}
         for index, source in enumerate(sources)
     ]
+
+
+def _with_program(source: str) -> str:
+    """The cell, or the program of the order of lines that it hands in."""
+    handed_in = read_answer(source)
+    try:
+        exercise = registry.find(handed_in.exercise) if handed_in else None
+        return exercise and handed_in and program_of(source, exercise, handed_in.student) or source
+    except registry.UnknownExercise:
+        return source
 
 
 def _only_checks(source: str) -> bool:

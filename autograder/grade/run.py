@@ -40,6 +40,7 @@ from autograder.grade.verdict import (
 )
 from autograder.localize.fault import describe_change, localize_fault
 from autograder.localize.question import question_of_result
+from autograder.ordering.answer import at_share, with_programs
 from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.settings.credit import DEFAULT, CreditRule
@@ -516,21 +517,24 @@ def grade_notebook(
     weights: Mapping[str, float] | None = None,
     known: misconceptions.Entries | None = None,
     credit: CreditRule = DEFAULT,
+    ordered: float = 0.0,
 ) -> list[Verdict]:
     """Grade these exercises of a notebook (a dict in nbformat 4). `progress` is called with each verdict at once.
 
     `weights`: the properties' weights, from `autograder.settings.points.read`; `known`: the course's own
     misconceptions, from `autograder.diagnosis.misconceptions.read`; `credit`: the rule of
-    credit (`autograder.credit.rule`).
+    credit (`autograder.credit.rule`); `ordered`: the share of the points that an order of lines earns in the place of
+    code (`autograder.ordering.answer`), 0 where none is taken.
     """
     sources = sources_of(nb)
     attempt = attempt_of(student, sources)
+    sources, in_order = with_programs(sources, exercises, student) if ordered else (sources, frozenset())
     grader = Grader(
         sources, backend, key, attempt, seed, device, limits or Limits(), weights or {}, known or {}, credit
     )
     verdicts = []
     for exercise in exercises:
-        verdicts.append(grader.grade(exercise))
+        verdicts.append(at_share(grader.grade(exercise), in_order, ordered))
         if progress is not None:
             progress(verdicts[-1])
     return verdicts

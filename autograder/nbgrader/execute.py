@@ -58,6 +58,12 @@ class BoxedExecute(NbGraderPreprocessor):
         default_value=DEFAULT,
         help="what a wrong answer keeps, distance or checks: [grading] of the course.toml",
     ).tag(config=True)
+    ordered = Union(
+        [Float(), Dict()],  # as above
+        default_value=0.0,
+        help="the share of the points that an order of lines earns in the place of code, 0 for none: [grading] of the "
+        "course.toml",
+    ).tag(config=True)
     contracts = Union(
         [Unicode(), Dict()],  # as above
         default_value="",
@@ -108,6 +114,7 @@ class BoxedExecute(NbGraderPreprocessor):
         name = f"{where['student']} · {where['assignment']}"
         try:
             points.check_contracts(self.contracts, "c.BoxedExecute.contracts")
+            ordered = points.check_ordered(self.ordered, "c.BoxedExecute.ordered")
             return import_item(self.engine)(  # imported late: it needs torch, other commands do not
                 nb,
                 exercises,
@@ -119,6 +126,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 limits=Limits(**self.limits),
                 **({"weights": points.check_weights(self.weights, "c.BoxedExecute.weights")} if self.weights else {}),
                 credit=points.check_credit(self.credit, "c.BoxedExecute.credit"),
+                **({"ordered": ordered} if ordered else {}),
                 **({"known": misconceptions.check_entries(self.misconceptions)} if self.misconceptions else {}),
             )
         except Exception as error:  # it must cost neither this student nor the class their points

@@ -73,6 +73,7 @@ c.BoxedExecute.packages = []  # what student code may import besides torch, NumP
 c.BoxedExecute.mutants = mutants.setting(HERE / "corpus")  # of `autograder adopt`: for your own tests
 c.BoxedExecute.misconceptions = misconceptions.setting(HERE / misconceptions.FILE)  # `autograder misconceptions` names
 c.BoxedExecute.credit = points.credit_setting(HERE / points.FILE)  # [grading] of course.toml: what wrong answers keep
+c.BoxedExecute.ordered = points.ordered_setting(HERE / points.FILE)  # [grading], too: what lines in order earn
 c.BoxedExecute.contracts = points.contracts_setting(HERE / points.FILE)  # `variants` of course.toml, for each student
 c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 

@@ -11,6 +11,7 @@ from typing import Any
 from autograder.console import help_texts
 from autograder.console.base import BadInput, positive
 from autograder.exercises import registry
+from autograder.ordering.answer import BadOrder, read_order
 from autograder.ordering.make import NoPuzzle, Puzzle, make
 from autograder.ordering.words import task, task_text, verdict_text
 from autograder.sandbox import SandboxError, choose
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judge(puzzle: Puzzle, arguments: argparse.Namespace) -> int:
-    from autograder.ordering.judge import BadOrder, judge, read_order
+    from autograder.ordering.judge import judge
 
     try:
         verdict = judge(puzzle, read_order(puzzle, arguments.answer), choose(trust=arguments.trust)).as_json()

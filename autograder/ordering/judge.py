@@ -1,6 +1,6 @@
 """Judges an order of lines by running it: the exercise's checks decide, so any right order passes.
 
-What is handed in are numbers of the puzzle's lines and their indentations. Where an order fails without a line of a
+Where an order fails without a line of a
 known mistake, its beginnings are completed and run, which tells the first line that is out of place.
 """
 
@@ -16,6 +16,7 @@ from autograder.api import Exercise, Limits, Status
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.exercises import injected_modules, registry
+from autograder.exercises.contracts import with_adapter
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say, translate_text
 from autograder.feedback.words import places
@@ -24,17 +25,12 @@ from autograder.ordering.out_of_place import first_wrong, is_python
 from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Cell, SandboxClient
 
-DEEPEST = 8  # steps of indentation
 ROW = re.compile(r" on line \d+")  # Python's number of a row, which is none of the puzzle
 PASSED = "Your order is right: it passes all checks. Now write the answer in its cell yourself."
 TAKEN = "Line {line} of your order belongs to a known mistake."
 UNREADABLE = "Python cannot read line {line} of your order: {message}."
 UNREADABLE_AFTER = "Python cannot read what comes after your lines: {message}."
 FIRST_FINDING = "What the first check that fails has found ({check}): {message}."
-
-
-class BadOrder(ValueError):
-    """What was handed in is no order of the puzzle's lines; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +52,6 @@ class OrderVerdict:
     def as_json(self) -> dict[str, Any]:
         """The object that `autograder order --json` prints."""
         return asdict(self)
-
-
-def read_order(puzzle: Puzzle, text: str) -> tuple[PlacedLine, ...]:
-    """The order that is written as `3 1 2:1`: numbers of lines, each with its steps of indentation. Raises BadOrder."""
-    found: list[PlacedLine] = []
-    for word in text.replace(",", " ").split()[: len(puzzle.lines) + 1]:
-        number, _, level = word.partition(":")
-        if not (number.isdecimal() and (level.isdecimal() or word == number)):
-            raise BadOrder(f"{word!r} is no line: write its number, and its indentation in steps after a colon, as 3:1")
-        found.append(PlacedLine(int(number[:9]), int(level[:9] or 0)))
-    if not found:
-        raise BadOrder("no line is named: write the numbers of lines in their order, such as 3 1 2:1")
-    numbers = [one.number for one in found]
-    for one in found:
-        if not 1 <= one.number <= len(puzzle.lines):
-            raise BadOrder(f"there is no line {one.number}: the lines have the numbers 1 to {len(puzzle.lines)}")
-        if numbers.count(one.number) > 1:
-            raise BadOrder(f"line {one.number} is named twice: each line can be used once")
-        if one.level > DEEPEST:
-            raise BadOrder(f"line {one.number} is indented by {one.level} steps: at most {DEEPEST} are possible")
-    return tuple(found)
 
 
 def judge(puzzle: Puzzle, order: Sequence[PlacedLine], backend: Backend, seed: int = 0) -> OrderVerdict:
@@ -146,7 +121,7 @@ class ProgramChecker:
         """What the checks find of a program; `first`: none after the first that fails."""
         with SandboxClient(self.backend, self.limits) as box:
             box.inject(injected_modules.modules(registry.injected_references(self.exercise)))
-            box.run_cells([Cell("order", program)])
+            box.run_cells([Cell("order", with_adapter(self.exercise, program))])
             return collect_answers(self._asked, box, (lambda finding: bool(finding.failed)) if first else None)
 
     def passes(self, program: str) -> bool:

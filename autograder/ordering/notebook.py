@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.checking.kernel_state import ordered_exercises
 from autograder.console.ask import ask
 from autograder.console.kernel import widget_module
+from autograder.exercises import registry
+from autograder.feedback.translate import say
+from autograder.ordering.answer import read_order
 from autograder.ordering.card import task_html, verdict_html
+from autograder.ordering.make import make
 from autograder.ordering.words import task_text, verdict_text
 
 WIDGET = "tfkit_lab.ordering_widget"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CALL = 'order("{exercise}", seed={seed}).check("3 1 2:1")'
+TAKEN = (
+    "This order is your answer, if it is all of the answer's cell. When the notebook is graded, it earns at most "
+    "{share} % of the points."
+)
+RIGHT = "Your order is right: it passes all checks."
+NOT_TAKEN = "This notebook takes no order of lines as the answer to {exercise}: write the code."
 
 
 class OrderFailed(RuntimeError):
@@ -24,18 +35,36 @@ def order(exercise: str, seed: int = 0, student: str | None = None) -> NotebookP
     As the last line of a cell it is shown. Raises OrderFailed.
     """
     drawn = ["order", exercise, "--seed", str(seed), *([] if student is None else ["--student", student])]
-    return NotebookPuzzle(ask([*drawn, "--json"], OrderFailed), drawn)
+    return NotebookPuzzle(ask([*drawn, "--json"], OrderFailed), drawn, student)
 
 
 class NotebookPuzzle:
     """Lines to put in order, in a notebook. `task`: what is shown of them."""
 
-    def __init__(self, task: dict[str, Any], drawn: list[str]) -> None:
-        self.task, self._drawn = task, drawn
+    def __init__(self, task: dict[str, Any], drawn: list[str], student: str | None = None) -> None:
+        self.task, self._drawn, self._student = task, drawn, student
 
     def check(self, answer: str) -> NotebookOrderVerdict:
         """The verdict on an order such as `3 1 2:1`, in which line 2 is indented. Raises OrderFailed."""
         return NotebookOrderVerdict(ask([*self._drawn, f"--answer={answer}", "--json", "--trust"], OrderFailed))
+
+    def hand_in(self, answer: str) -> NotebookOrderVerdict:
+        """The verdict on an order that stands in the place of code, in the answer's cell. A right one defines what its
+        program does. Raises OrderFailed, also where the course takes no order as an answer."""
+        from IPython import get_ipython
+
+        exercise, shell = self.task["exercise"], get_ipython()
+        share, known = ordered_exercises()
+        if exercise not in known or shell is None:
+            raise OrderFailed(say(NOT_TAKEN, exercise=exercise))
+        found = self.check(answer).found
+        sentences = found["sentences"]
+        if found["status"] == "passed":
+            sentences = [say(RIGHT)]  # and not: now write it yourself
+            puzzle = make(registry.find(exercise), self._student, self.task["seed"])
+            exec(puzzle.program(read_order(puzzle, answer)), shell.user_ns)  # all its lines are our own
+        told = say(TAKEN, share=f"{100 * share:g}")
+        return NotebookOrderVerdict({**found, "sentences": [*sentences, told]})
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         call = CALL.format(**self.task)

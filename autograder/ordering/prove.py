@@ -19,8 +19,8 @@ from autograder.checks.probe import QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
+from autograder.ordering.answer import read_order
 from autograder.ordering.flow import orders
-from autograder.ordering.judge import read_order
 from autograder.ordering.lines import split
 from autograder.ordering.make import SEEDS, NoPuzzle, PlacedLine, Puzzle, make
 from autograder.ordering.out_of_place import completions, first_wrong, is_python

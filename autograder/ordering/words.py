@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autograder.exercises.contracts import full_id
 from autograder.feedback.text import plain
 from autograder.feedback.translate import say, title_of
 from autograder.feedback.words import NOT_ISOLATED, SIGNS, STATES
@@ -23,7 +24,7 @@ HOW = "Name the lines in their order; `:1` after a number indents its line by on
 def task(puzzle: Puzzle) -> dict[str, Any]:
     """What a student is shown of a puzzle. Nothing in it tells an order, or which lines are of mistakes."""
     return {
-        "exercise": puzzle.exercise.id,
+        "exercise": full_id(puzzle.exercise),
         "title": title_of(puzzle.exercise),
         "seed": puzzle.seed,
         "intro": intro(puzzle),

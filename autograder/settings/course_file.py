@@ -138,6 +138,7 @@ DUE = ValueType("date, time and offset, as 2026-10-12T18:00:00+02:00", _is_due)
 EXERCISES = ValueType('a list of ids, as ["masks.causal"]; leave it out for all', _are_ids)
 UNITS = ValueType('a list of units, as ["01-recurrence-to-attention", "02-masks"]', _are_ids)
 POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
+PART = ValueType("a number above 0 and at most 1", lambda value: _is_number(value, above=0) and value <= 1)
 WHOSE = ValueType(f'"{GROUP}" or "{STUDENT}"', lambda value: value in (GROUP, STUDENT))
 UNIT_POINTS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
@@ -292,7 +293,7 @@ WEIGHTS = CourseTable(
 GRADING = CourseTable(
     name="grading",
     example='credit = "checks"',
-    help="What a wrong answer keeps.",
+    help="What a wrong answer keeps, and lines in order earn.",
     keys=(
         TableKey(
             name="credit",
@@ -300,6 +301,13 @@ GRADING = CourseTable(
             default=DEFAULT,
             help="`distance`: 70 % at one known edit from a right answer, 40 % at two, 10 % at three, and never less "
             "than its checks earn. `checks`: only what they earn, which is nothing where ordinary values are wrong",
+        ),
+        TableKey(
+            name="ordered",
+            type=PART,
+            unset="none is taken",
+            help="the share of its points that an exercise earns if an order of its lines is handed in in the place of "
+            "code (`order(…).hand_in(…)`); the notebooks say so",
         ),
     ),
 )

@@ -8,6 +8,7 @@ A course may set other weights for properties in its course.toml:
 
     [grading]
     credit = "checks"  # what a wrong answer keeps: see autograder.credit.rule
+    ordered = 0.5      # the share that an order of lines earns: see autograder.ordering.answer
 
 and its `variants` may be drawn for each student.
 """
@@ -35,6 +36,10 @@ class BadWeights(ValueError):
 
 class BadContracts(ValueError):
     """The course.toml by which contracts are drawn for each student is invalid; the message says what to do."""
+
+
+class BadShare(ValueError):
+    """The share of ordered lines, or the course.toml with it, is invalid; the message says what to do."""
 
 
 class BadCredit(ValueError):
@@ -121,6 +126,34 @@ def check_contracts(given: Any, where: str) -> str:
     if not isinstance(given, str):
         raise BadContracts(f'{where} is {given!r}, and must be a text such as "2026", or "" for none')
     return given
+
+
+def read_ordered(path: Path) -> float:
+    """The share of the points that lines in order earn by the course.toml at this path; 0 if they are not taken.
+
+    Raises BadShare, with one line.
+    """
+    try:
+        return float(course_file.read(path).get(GRADING.name, {}).get("ordered", 0.0))
+    except CourseFileError as error:
+        raise BadShare(str(error)) from None
+
+
+def ordered_setting(path: Path) -> float | dict[str, str]:
+    """As `read_ordered`, for a configuration file, as `setting`; `check_ordered` raises a stored error."""
+    try:
+        return read_ordered(path)
+    except BadShare as error:
+        return {WRONG: str(error)}
+
+
+def check_ordered(given: Any, where: str) -> float:
+    """`given` as a share of points, 0 for none. Raises BadShare, which begins with `where`, or was stored."""
+    if isinstance(given, Mapping) and WRONG in given:
+        raise BadShare(str(given[WRONG]))
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise BadShare(f"{where} is {given!r}, and must be a number from 0, for none, to 1")
+    return float(given)
 
 
 def check_weights(given: Any, where: str) -> dict[str, float]:

@@ -22,6 +22,7 @@ import course
 from autograder.exercises import registry
 from autograder.exercises.contracts import draw_contract
 from autograder.hunts import make, pages
+from autograder.ordering.make import has_puzzle
 from course import build as builder
 from course.notebook import ANSWER, SCHEME, source_notebook
 from course.settings import LessonError, unit_names
@@ -293,3 +294,18 @@ def test_a_group_gets_its_contracts_and_the_rest_of_the_notebook_the_courses(tmp
     assert form.metadata.nbgrader["locked"] and form.source.startswith("# From here on in the form of the course")
     assert not any("contract-" in name or "course-form-" in name for name in usual)
     assert usual["check-masks-causal"].metadata == own["check-masks-causal"].metadata  # one column of marks
+
+
+def test_a_course_that_takes_an_order_of_lines_says_in_which_exercises_and_for_what(tmp_path):
+    text = '[[unit]]\nname = "02-masks"\n[grading]\nordered = 0.5\n'
+    (tmp_path / "course.toml").write_text(text)
+    made = nbformat.read(builder.build(tmp_path, language="fr")[0].path, as_version=4)
+    told = next(cell.source for cell in made.cells if cell.id == "ordered-text")
+    ids = made.metadata.tfkit.ordered.exercises
+    assert made.metadata.tfkit.ordered.share == 0.5 and "masks.decoder" in ids
+    assert all(has_puzzle(registry.find(name)) for name in ids) and f'order("{ids[0]}").hand_in("3 1 2:1")' in told
+    assert told.endswith(", ".join(f"`{name}`" for name in ids) + ": 50 %")
+    assert "## Des lignes en ordre" in told and "Si vous êtes bloqué" in told
+    (tmp_path / "course.toml").write_text(text.partition("[grading]")[0])
+    made = nbformat.read(builder.build(tmp_path)[0].path, as_version=4)
+    assert "ordered" not in made.metadata.tfkit and not any(cell.id == "ordered-text" for cell in made.cells)

@@ -7,7 +7,8 @@ import pytest
 from autograder.exercises import registry
 from autograder.ordering import judge as judging
 from autograder.ordering import out_of_place
-from autograder.ordering.judge import BadOrder, judge, read_order
+from autograder.ordering.answer import BadOrder, read_order
+from autograder.ordering.judge import judge
 from autograder.ordering.make import PlacedLine, make
 from autograder.ordering.prove import equivalent, write_order
 from autograder.sandbox import choose

@@ -68,6 +68,7 @@ purity = 3
 
 [grading]
 credit = "checks"
+ordered = 0.5
 
 [capstone]
 seconds = 30
@@ -187,7 +188,7 @@ def test_a_full_file_is_read_by_all(tmp_path: Path) -> None:
     assert (masks.variants, masks.own_variants) == ("", contents["variants"]) == ("", points.read_contracts(path))
     assert masks.exercises == ("masks.causal", "masks.softmax")
     assert capstone.name == "17-capstone" and settings.language_of(tmp_path) == "fr"
-    assert points.credit_setting(path) == "checks"
+    assert points.credit_setting(path) == "checks" and masks.ordered == points.ordered_setting(path) == 0.5
     assert points.read(path)["purity"] == 3.0 and len(points.read(path)) == len(PROPERTIES)
     terms = read_terms(tmp_path)
     assert terms == Terms(
