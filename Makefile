@@ -196,7 +196,7 @@ $(STAMP)/defaultplusplus: $(STAMP)/packages
 	  pandas==3.1.1 scipy==1.17.1 scikit-learn==1.9.1 joblib==1.6.0 threadpoolctl==3.8.0 narwhals==2.29.0
 
 bench-defaultplusplus: setup $(STAMP)/defaultplusplus  ## DEFault++ on answers to one exercise, as the attention of an encoder that is trained
-	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/defaultplusplus $(BIN)/python -m bench.defaultplusplus --results $(STAMP)/defaultplusplus.jsonl
+	@OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(STAMP)/defaultplusplus $(BIN)/python -m bench.defaultplusplus $(if $(RESUME),--resume)
 
 bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \

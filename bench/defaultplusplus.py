@@ -1,4 +1,4 @@
-"""DEFault++ on answers of this course: `python -m bench.defaultplusplus --results FILE.jsonl`.
+"""DEFault++ on answers of this course: `python -m bench.defaultplusplus`.
 
 DEFault++ (arXiv 2604.28118, the package `defaultplusplus`) tells from the metrics of one training run whether the
 transformer that was trained has a fault, and of which kind. It reads runs, not code; so each answer to
@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from bench.kept import keep, stored
+from bench.kept import KeptRows, Row, add_options, environment, installed, kept_file, told
 from tfkit_course.command_line import make_parser
 
 EXERCISE, CONTROL = "attention.scaled_dot_product", "transformers' own"
@@ -186,6 +186,13 @@ def run(kind: str, name: str, source: str | None, seed: int) -> DiagnosedRun:
     )
 
 
+def here() -> Row:
+    """What the rows depend on: this file, the answers, versions and the machine."""
+    collected = Path("course/units", registry.find(EXERCISE).unit, "submissions", EXERCISE)
+    folders = ("bench/defaultplusplus.py", collected.as_posix())
+    return environment(folders, defaultplusplus=installed("defaultplusplus"))
+
+
 def tasks() -> Iterator[tuple[str, str, str | None]]:
     """Kind, name and source of each answer, the control first."""
     yield "control", CONTROL, None
@@ -220,40 +227,45 @@ def alike(losses: Sequence[float], others: Sequence[float]) -> bool:
     return all(abs(one - other) < 1e-3 for one, other in zip(losses, others, strict=True))
 
 
+def diagnosed(row: Row) -> DiagnosedRun:
+    """The run of a stored row."""
+    return DiagnosedRun(**{**row["found"], "losses": tuple(row["found"]["losses"])})
+
+
+def figures(kind: str, name: str, source: str | None, seed: int) -> Row:
+    """The contents of a row: one run, as JSON has it."""
+    return asdict(run(kind, name, source, seed))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = make_parser(
         "bench.defaultplusplus",
         """
         Let DEFault++ judge training runs in which each collected answer to attention.scaled_dot_product is the
-        attention of an encoder. Prints a table; with --results, answers that the file has are not run again.
+        attention of an encoder. Prints a table, with when and where it was measured.
         """,
         exits={0: "done", 2: "a package is missing"},
-        examples=("python -m bench.defaultplusplus --results runs.jsonl",),
+        examples=("python -m bench.defaultplusplus --resume",),
     )
     parser.add_argument("--answer", action="append", metavar="NAME",
                         help="only this one (may be repeated); by default all that are collected")  # fmt: skip
-    parser.add_argument("--results", type=Path, metavar="FILE.jsonl", help="a line for each run; goes on from there")
+    add_options(parser)
     options: argparse.Namespace = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    rows = stored(options.results) if options.results else []
-    kept = [DiagnosedRun(**{**row, "losses": tuple(row["losses"])}) for row in rows]
-    known = {(one.kind, one.name, one.seed) for one in kept}
+    kept = KeptRows(kept_file("defaultplusplus", options), here(), options.resume)
+    rows = []
     for kind, name, source in tasks():
         if kind != "control" and options.answer and name not in options.answer:
             continue
-        for seed in (seed for seed in SEEDS if (kind, name, seed) not in known):
+        for seed in SEEDS:
             try:
-                kept.append(found := run(kind, name, source, seed))
+                rows.append(kept.row(f"{kind} {name}, seed {seed}", partial(figures, kind, name, source, seed)))
             except ModuleNotFoundError as error:
                 parser.exit(
                     2, f"bench.defaultplusplus: there is no package {error.name}: `make bench-defaultplusplus`\n"
                 )
-            told = found.stopped or (f"faulty: {found.category}, {found.cause}" if found.faulty else "no fault")
-            print(f"{kind} {name}: {told}", file=sys.stderr)
-            if options.results:
-                keep(options.results, asdict(found))
-    print(summary(kept))
+    print(f"{told(rows, kept.here)}\n\n{summary([diagnosed(row) for row in rows])}")
     return 0
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from bench import defaultplusplus
 from bench.defaultplusplus import (
     BAD,
     EXERCISE,
@@ -59,3 +61,25 @@ def test_wrong_answers_are_counted_where_no_right_one_was_run_to_its_end():
     assert "| wrong | 1 | 1 | 1 of 1 |" in summary([DiagnosedRun("right", "b", 0, stopped="x"), wrong])
     right = [DiagnosedRun("right", "a", 0, losses=(1.0, 0.7)), DiagnosedRun("right", "b", 0, stopped="x")]
     assert "| wrong | 0 | 0 | – |" in summary([*right, wrong])
+
+
+def test_a_run_is_stored_with_date_and_machine_and_is_not_run_again(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def run(kind, name, source, seed):
+        asked.append((kind, name))
+        return DiagnosedRun(kind, name, seed, True, 1.0, "qkv", "swapped_qk", losses=(1.0, 0.5))
+
+    monkeypatch.setattr(defaultplusplus, "run", run)
+    file = tmp_path / "rows.jsonl"
+    assert defaultplusplus.main(["--answer", "textbook", "--kept", str(file)]) == 0
+    assert asked == [("control", "transformers' own"), ("right", "textbook")]
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [row["found"]["name"] for row in rows] == ["transformers' own", "textbook"]
+    assert all(row["date"] and row["here"]["processor"] and row["here"]["torch"] for row in rows)
+    printed = capsys.readouterr().out
+    assert rows[0]["date"] in printed and "| right | 1 | 1 | – |" in printed
+
+    assert defaultplusplus.main(["--answer", "textbook", "--answer", "no_scale", "--kept", str(file), "--resume"]) == 0
+    assert asked[2:] == [("wrong", "no_scale"), ("rewritten", "no_scale")]
+    assert "| right | 1 | 1 | – |" in capsys.readouterr().out
