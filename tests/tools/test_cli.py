@@ -78,6 +78,15 @@ def test_flatten_runs_alone(tmp_path):
     assert "roberta-base" in done.stdout, done.stderr
 
 
+def test_flatten_takes_what_a_model_is_composed_of(tmp_path):
+    text = shown("flatten", "encoder_decoder", "--with", "bert", "--with", "gpt2")
+    file = tmp_path / "flat.py"
+    file.write_text(text)
+    use = "import sys; sys.path[:0] = sys.argv[1:]; sys.modules['tfkit'] = None; import flat; print(*flat.SUBMODELS)"
+    done = subprocess.run([sys.executable, "-I", "-c", use, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert {"bert", "gpt2"} <= {*done.stdout.split()}, done.stderr
+
+
 def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
     tfkit.from_config("roberta", "masked_lm", vocab_size=37, d_model=8, n_layers=1, n_heads=2, d_ff=8).save_pretrained(
         tmp_path

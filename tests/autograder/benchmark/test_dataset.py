@@ -135,3 +135,12 @@ def test_nothing_is_written_over(tmp_path):
     (tmp_path / "mine.zip").touch()
     with pytest.raises(DatasetError, match="not empty"):
         write(tmp_path / "mine.zip", {})
+
+
+def test_an_export_has_the_answers_of_the_folders_that_are_named(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["benchmark", "export", str(tmp_path / "out.zip"), "--blind", str(BLIND[0]), "--blind", str(BLIND[1])])
+    assert ended.value.code == 0
+    there = load(tmp_path / "out.zip")["blind"]
+    assert {row["set"] for row in there} == {"blind", "blind_2"}
+    assert f"{len(there)} blind" in capsys.readouterr().out

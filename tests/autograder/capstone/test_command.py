@@ -57,6 +57,12 @@ def points(root: Path, student: str) -> float:
         return gradebook.find_grade(CELL, UNIT, UNIT, student).score
 
 
+def test_a_student_measures_a_model_for_as_long_as_they_say(course: Path) -> None:
+    submitted = course / "submitted" / "ann" / UNIT / f"{UNIT}.ipynb"
+    done = command(course, "autograder", "capstone", "check", str(submitted), "--seconds", "2")
+    assert done.returncode == 0 and "bits per byte of new text" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_class_is_measured_and_its_points_are_in_the_gradebook(course: Path) -> None:
     graded = command(course, "nbgrader", "autograde", UNIT)
     assert graded.returncode == 0, graded.stderr

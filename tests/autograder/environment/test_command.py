@@ -9,8 +9,9 @@ import pytest
 from autograder.environment import command, pool
 from autograder.environment.pool import Environment
 
-from .test_pool import DIES, ID, RIGHT
+from .test_pool import DIES, ID, RIGHT, WRONG
 
+HIDDEN = "own_position_hidden"
 LINES = [
     (b'{"id": 7, "exercise": "masks.causal", "answer": "live"}', {"id": 7, "score": 1.0}),
     (b'{"id": "two", "exercise": "masks.causal", "answer": "die"}', {"id": "two", "status": "not_graded"}),
@@ -48,11 +49,12 @@ def test_each_line_gets_an_answer_in_order(monkeypatch, tmp_path):
 
 @pytest.mark.timeout(120)
 def test_a_line_is_answered_before_the_next_one_comes():
-    asked = [*ASK, "judge", "--workers", "1"]
+    asked = [*ASK, "judge", "--hints", "2", "--workers", "1"]
     with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        for answer, score in (("def causal_mask(length): return None", 0.0), (RIGHT, 1.0)):
+        for answer, score, named in ((WRONG[HIDDEN], 0.0, [HIDDEN]), (RIGHT, 1.0, [])):
             print(json.dumps({"exercise": ID, "answer": answer}), file=process.stdin, flush=True)
-            assert json.loads(process.stdout.readline())["score"] == score
+            said = json.loads(process.stdout.readline())
+            assert said["score"] == score and said["misconceptions"] == named
         process.stdin.close()
         assert process.wait() == 0
 

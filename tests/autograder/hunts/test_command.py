@@ -87,7 +87,8 @@ def test_code_that_does_not_end_is_told_in_a_line(monkeypatch, capsys):
 
 def test_list_takes_levels_from_proofs_of_every_seed_and_sample(tmp_path, capsys):
     file = tmp_path / "hunts.jsonl"
-    assert run("prove", "--only", "masks.causal", "--seed", "2", "--sample", "2", "--results", str(file)) == 0
+    words = ("--only", "masks.causal", "--seed", "2", "--sample", "2", "--workers", "2", "--results", str(file))
+    assert run("prove", *words) == 0
     capsys.readouterr()
     assert run("list", "masks.causal", "--results", str(file)) == 0
     assert capsys.readouterr().out.count("level not measured") == 9

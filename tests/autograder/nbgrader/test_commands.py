@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
 from autograder.nbgrader.feedback import SafePage, page_style
@@ -337,3 +338,20 @@ def test_collect_does_not_follow_links(course):
         f"{UNIT}.ipynb",
         "timestamp.txt",
     }
+
+
+def test_feedback_is_released_to_those_who_have_it(own_course):
+    own_course.hand_in("ada", own_course.released())
+    own_course.nbgrader("autograde", UNIT)
+    own_course.nbgrader("generate_feedback", UNIT)
+    own_course.nbgrader("release_feedback", UNIT)
+    (page,) = (own_course.root / "exchange" / "tfkit" / "feedback").iterdir()
+    assert page.read_text(encoding="utf-8") == own_course.page("ada")
+
+
+def test_a_class_is_imported_with_its_names(own_course):
+    (own_course.root / "students.csv").write_text("id,first_name,last_name,email\nada,Ada,Lovelace,ada@example.org\n")
+    own_course.nbgrader("db", "student", "import", "students.csv")
+    with Gradebook(f"sqlite:///{own_course.root / 'gradebook.db'}", "tfkit") as gradebook:
+        ada = gradebook.find_student("ada")
+        assert (ada.first_name, ada.last_name, ada.email) == ("Ada", "Lovelace", "ada@example.org")

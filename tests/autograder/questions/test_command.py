@@ -1,13 +1,17 @@
 """`autograder questions`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from autograder import cli
+from autograder.questions.prove import samples
 from autograder.questions.question import without_key
 
 from .conftest import ATTEND
+
+BLIND = Path(__file__).parents[2] / "blind"
 
 
 def run(*words: str) -> int:
@@ -57,3 +61,11 @@ def test_prove_prints_the_sums_and_goes_on_where_it_was_stopped(capsys, tmp_path
     record.write_text(first.replace('"of": "', '"of": "another'))  # of other code
     assert run(*words, "3") == 0
     assert capsys.readouterr().out.count("masks.causal/") == 1
+
+
+def test_prove_takes_answers_by_other_hands_too(capsys):
+    seed = next(seed for seed in range(99) if "blind/" in samples(["masks.causal"], 1, seed, BLIND)[0].name)
+    words = ("questions", "prove", "masks.causal", "--blind", str(BLIND), "--limit", "1", "--trust")
+    assert run(*words, "--seed", str(seed), "--keys", "3") == 0
+    told = capsys.readouterr().out
+    assert "masks.causal/blind/" in told and "3 keys found a third way, 0 wrong" in told
