@@ -648,7 +648,7 @@ def is_read(model: Any, name: str, parameter: Tensor) -> bool:
 
 
 # -- grading ----------------------------------------------------------------------------------------------------------
-ANSWERS = ("tests/autograder/test_device.py",)
+ANSWERS = ("tests/autograder/checks/test_device.py",)
 QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird")
 
 

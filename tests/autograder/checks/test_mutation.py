@@ -76,7 +76,7 @@ def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
 
 
 def test_the_page_on_units_shows_an_entry_that_a_unit_of_the_course_has():
-    page = Path(__file__).parents[2] / "docs" / "units.md"
+    page = Path(__file__).parents[3] / "docs" / "units.md"
     (block,) = re.findall(r"( +\[\[mutant\]\]\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (entry,) = tomllib.loads(textwrap.dedent(block))["mutant"]
     listed = mutation.equivalents(registry.find(entry["exercise"]))

@@ -20,8 +20,7 @@ from autograder.feedback.html import verdict_html
 from autograder.grade import run
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
-
-from .pretended import DEVICE, pretended
+from tests.autograder.pretended import DEVICE, pretended
 
 EXERCISES = registry.exercises()
 QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird",
