@@ -13,7 +13,7 @@ import pytest
 
 from autograder import cli
 from tfkit.tools.cli import make_tfkit_parser
-from tfkit_course.command_line import CommandHelp, add_command, make_parser
+from tfkit_course.command_line import make_parser
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = dict.fromkeys(("autograder", "bench", "course", "research", "tfkit"), ROOT)
@@ -124,17 +124,3 @@ def test_gaps_are_reported() -> None:
 def test_a_wide_line_is_reported() -> None:
     parser = make_parser("a.module", "A sentence.", examples=("run " + "w" * 90,))
     assert list(gaps(parser)) == ["python -m a.module: a line of its help has 98 characters"]
-
-
-def test_examples_keep_their_lines_and_paragraphs_are_wrapped() -> None:
-    parser = make_parser("a.module", "One. " * 40, {0: "done", 130: "stopped"}, ("run --a  b",))
-    shown = parser.format_help()
-    assert "exit status:\n  0   done\n  130 stopped\n\nexample:\n  $ run --a  b\n" in shown
-    assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_a_subcommand_shows_its_summary_and_its_description() -> None:
-    parser = argparse.ArgumentParser("x")
-    commands = parser.add_subparsers()
-    child = add_command(commands, "go", CommandHelp(summary="walk away", description="Walk away slowly."))
-    assert "walk away" in parser.format_help() and "Walk away slowly." in child.format_help()
