@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.api import Exercise, Remark, Verdict
+from autograder.api import CheckResult, Exercise, Verdict
 from autograder.exercises.answers import BadCorpus
 from autograder.exercises.contracts import MARK
 from autograder.exercises.parse import parse_source
@@ -21,7 +21,8 @@ from autograder.ordering.make import NoPuzzle, PlacedLine, Puzzle, make
 
 DEEPEST = 8  # steps of indentation
 LONGEST = 2000  # characters of a cell that may be such an answer
-SHARE = "Its lines were put in order, and not written: that earns {share} % of the points."
+WRITTEN = "written as code"
+SHARE = "Its lines were put in order, and not written: that earns at most {share} % of the points."
 
 
 class BadOrder(ValueError):
@@ -126,9 +127,11 @@ def with_programs(
 
 
 def at_share(verdict: Verdict, ordered: Collection[str], share: float) -> Verdict:
-    """The verdict with this share of its points, and a remark that says so, if its exercise's lines were ordered."""
-    if verdict.exercise not in ordered:
+    """The verdict with this share of its points, and the rest as those of a check that says so, if its exercise's lines
+    were ordered."""
+    if verdict.exercise not in ordered or verdict.status == "not_graded":
         return verdict
-    checks = tuple(replace(one, points=share * one.points) for one in verdict.checks)
-    told = Remark("ordered", say(SHARE, share=f"{100 * share:g}"))
-    return replace(verdict, score=share * verdict.score, checks=checks, remarks=(*verdict.remarks, told))
+    checks = tuple(replace(one, points=share * one.points, of=share * one.of) for one in verdict.checks)
+    told = say(SHARE, share=f"{100 * share:g}")
+    written = CheckResult(name=WRITTEN, status="failed", message=told, of=(1 - share) * verdict.max_score)
+    return replace(verdict, score=share * verdict.score, checks=(*checks, written))

@@ -14,7 +14,7 @@ from autograder.exercises.contracts import with_contract
 from autograder.exercises.variants import student_name
 from autograder.grade.run import CellSource, grade_notebook
 from autograder.ordering import notebook
-from autograder.ordering.answer import HandedInOrder, program_of, read_answer, with_programs
+from autograder.ordering.answer import WRITTEN, HandedInOrder, program_of, read_answer, with_programs
 from autograder.ordering.make import make
 from autograder.ordering.notebook import NotebookPuzzle, OrderFailed
 from autograder.ordering.prove import write_order
@@ -43,16 +43,16 @@ def test_a_right_order_earns_the_share_and_says_so():
     found = graded(CALL.format(RIGHT), 0.25)
     assert (found.status, found.score, found.max_score) == ("passed", 0.25 * MASKS.points, MASKS.points)
     assert sum(one.points for one in found.checks) == pytest.approx(found.score)
-    assert [one.text for one in found.remarks if one.name == "ordered"] == [
-        "Its lines were put in order, and not written: that earns 25 % of the points."
-    ]
+    assert sum(one.of for one in found.checks) == pytest.approx(MASKS.points)
+    told = "Its lines were put in order, and not written: that earns at most 25 % of the points."
+    assert [(one.message, one.points, one.of) for one in found.checks if one.name == WRITTEN] == [(told, 0.0, 0.75)]
 
 
 def test_code_earns_all_and_an_order_nothing_where_the_course_takes_none():
     code = PUZZLE.program(PUZZLE.right)
     found = graded(code, 0.25)
     assert (found.status, found.score) == ("passed", MASKS.points)
-    assert not [one for one in found.remarks if one.name == "ordered"]
+    assert not [one for one in found.checks if one.name == WRITTEN]
     assert graded(CALL.format(RIGHT), 0.0).score == 0.0
 
 

@@ -184,6 +184,26 @@ def test_a_course_chooses_the_rule_of_credit(tmp_path, monkeypatch):
             points.check_credit(given, "c.BoxedExecute.credit")
 
 
+def test_a_course_takes_lines_in_order_for_a_part_of_the_points(tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr(run, "grade_notebook", lambda nb, exercises, **how: given.update(how) or [])
+    where, file = {"student": "ada", "assignment": "02-masks"}, tmp_path / points.FILE
+    config.install(tmp_path)
+
+    def graded():
+        loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+        return BoxedExecute(config=loaded, trust=True)._grade(new_notebook(), [CAUSAL], where)
+
+    graded()
+    assert "ordered" not in given
+    file.write_text("[grading]\nordered = 0.5\n")
+    graded()
+    assert given["ordered"] == 0.5
+    file.write_text("[grading]\nordered = 50\n")
+    (verdict,) = graded()
+    assert verdict.status == "not_graded" and "must be a number above 0 and at most 1" in verdict.reason
+
+
 def test_a_rule_of_credit_that_cannot_be_read_is_an_error_of_its_own(tmp_path):
     path = tmp_path / points.FILE
     path.write_text('[grading]\ncredit = "kindness"\n')
