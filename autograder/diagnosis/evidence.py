@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import FATAL, Check, Finding, QuestionSet, collect_answers, questions
+from autograder.checks.probe import FATAL, Check, Finding, Probe, QuestionSet, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.budget import ComputeBudget
@@ -134,6 +134,12 @@ def _draws(exercise: Exercise, checks: Sequence[Check], subject: Any, reference:
             else:  # on another device
                 (asked,) = questions([check], reference, _seed(exercise, draw))
             yield collect_answers([asked], subject)[0]
+
+
+def fresh_questions(exercise: Exercise, check: str) -> Iterator[tuple[Probe, Any]]:
+    """The fresh questions of the check of this name, each with what is expected."""
+    for draw in range(DRAWS):
+        yield from _questions(exercise, check, draw)[1]
 
 
 @lru_cache(maxsize=KEPT)

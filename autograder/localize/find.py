@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,6 +18,7 @@ from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, observe
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.diagnose import is_of_cost
+from autograder.diagnosis.evidence import fresh_questions
 from autograder.exercises import injected_modules
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
@@ -33,6 +34,7 @@ from autograder.localize.align import (
     first_difference,
     roots,
 )
+from autograder.localize.decision import Asked, decide
 from autograder.localize.instrument import InstrumentedCode, Node, instrument
 from autograder.localize.location import FaultLocation
 from autograder.localize.trace import BadTrace, Trace, trace_answer
@@ -100,6 +102,9 @@ def _asked_again(
             found = _where_built(found, cells)
     if isinstance(actual, RaisedError) and (found.error or not found.sure):
         found = _raised(found, actual.message, elsewhere)
+    if finding.check.property == "values" and found.cell not in elsewhere:
+        asked = Asked(subject, probe, expected, _fresh(exercise, finding, drawn))
+        found = decide(found, [pair for pair in cells if pair[0] not in elsewhere], asked)
     return _called(found, elsewhere, lambda node: _definition(cells, node) in right)
 
 
@@ -117,6 +122,13 @@ def _traced(
     if isinstance(actual, RaisedError) and not isinstance(answer.actual, RaisedError):
         return None  # recorded, it took too long; the answer itself did not stop
     return trace, actual, probe, answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
+
+
+def _fresh(exercise: Exercise, finding: Finding, drawn: bool) -> Iterator[tuple[Probe, Any]]:
+    """Fresh questions of the check that failed; `drawn`: asked for plain values, as in `_traced`."""
+    for probe, expected in fresh_questions(exercise, finding.check.name):
+        plain = Probe(probe.case.value, probe.case) if drawn else probe
+        yield plain, observe(reference_of(exercise), plain) if drawn else expected
 
 
 def _where_built(found: FaultLocation, cells: Sequence[tuple[str, str]]) -> FaultLocation:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from autograder.checks.probe import Finding
 from autograder.localize.align import Departure, FaultyVersion, RightTraces
+from autograder.localize.runs import Decision
 from autograder.localize.trace import Trace
 
 
@@ -25,6 +26,7 @@ class FaultLocation:
     inside_right: bool = False  # whether that code is known to be right, so that what it is given must be wrong
     misused: str = ""  # the call in this line, if the code that it calls is right in its other calls
     built: str = ""  # the part of a module that makes something else of right values, wherever it was built
+    decision: Decision | None = None  # the change of the student's own values that makes the answer right
     error: str = ""  # the exception that is raised in this line
     sure: bool = False  # an exception, a change of an argument, or the right value there repairs the answer
     doubtful: bool = False  # it would, but other arguments would do so as well

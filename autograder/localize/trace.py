@@ -101,9 +101,15 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
     Raises BadTrace or StudentError if the recording is invalid or the code fails.
     """
     with _short_calls(subject) as inner:
+        subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END, SWAP])
+        _define(inner, table.source)
+    return trace_again(subject, table, probe)
+
+
+def trace_again(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[Trace, Any]:
+    """As `trace_answer`, where that was called before with the same definitions."""
+    with _short_calls(subject) as inner:
         try:
-            subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END, SWAP])
-            _define(inner, table.source)
             inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
             answer = observe(subject, probe)
             inner.limit_answer(BYTES)

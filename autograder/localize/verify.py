@@ -41,11 +41,11 @@ GUARD_S = 40.0  # which only code that hardly ends reaches: many times what so m
 Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
 
 
-class _Tries:
+class Tries:
     """What may still be tried: each try runs the traced code once more, which costs the events of its trace."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.left, self.cost = MAX_EVENTS, LEAST_EVENTS + len(trace.events)
+    def __init__(self, trace: Trace, events: int | None = None) -> None:
+        self.left, self.cost = MAX_EVENTS if events is None else events, LEAST_EVENTS + len(trace.events)
         self._end = time.monotonic() + GUARD_S
 
     @property
@@ -68,10 +68,10 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
     if trace is None or found.sure:
         return found
 
-    tries = _Tries(trace)
+    tries = Tries(trace)
     repaired = partial(_repairing, trace, found, subject, probe, expected, tries)
     known = found.right_traces.values()
-    for version in _places(found):
+    for version in places(found):
         if (right := repaired(version)) is not None:
             version, right = _earliest(trace, version, right, known, repaired)
             version, right = _last_product(trace, version, right, known, repaired)
@@ -94,7 +94,7 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
 
 
 def _repairing(
-    trace: Trace, found: FaultLocation, subject: Any, probe: Probe, expected: Any, tries: _Tries, version: int
+    trace: Trace, found: FaultLocation, subject: Any, probe: Probe, expected: Any, tries: Tries, version: int
 ) -> Value | None:
     """The right value that repairs the answer in place of this version."""
     tried = takewhile(lambda _: tries.spend_one(), islice(_exchanges(trace, version, found), TRIES))
@@ -109,7 +109,7 @@ def verify_again(
     trace, faulty = small.trace, found.faulty_version
     if trace is None or found.trace is None or faulty is None or faulty.event is not None or faulty.unfinished:
         return None
-    node, tries = found.trace.events[found.trace.values[faulty.version].event].node, _Tries(trace)
+    node, tries = found.trace.events[found.trace.values[faulty.version].event].node, Tries(trace)
     for version, value in enumerate(trace.values):
         if trace.events[value.event].node != node or value.kind not in (TENSOR, PLAIN):
             continue
@@ -328,7 +328,7 @@ def _arguments(trace: Trace, event: int | None) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _places(found: FaultLocation) -> list[int]:
+def places(found: FaultLocation) -> list[int]:
     """The versions to exchange: what is thought to be wrong, what departs, and what the same line makes of it.
 
     A square value that is known only with its axes exchanged comes first: it may be what is wrong.
@@ -367,9 +367,9 @@ def _exchanges(trace: Trace, version: int, found: FaultLocation) -> Iterator[tup
     nth = times.index(value.event) + 1
     for right, data in _candidates(trace, version, found):
         for dtype in dict.fromkeys((right.dtype, value.dtype)):
-            yield _like(right, data), [(number, nth, _tensor(data, dtype))]
+            yield _like(right, data), [(number, nth, as_tensor(data, dtype))]
     for right, slices in _in_rounds(trace, times, version, found):
-        swaps = [(number, n, _tensor(data, right.dtype)) for n, data in enumerate(slices, 1)]
+        swaps = [(number, n, as_tensor(data, right.dtype)) for n, data in enumerate(slices, 1)]
         yield _like(right, slices[nth - 1]), swaps
 
 
@@ -438,7 +438,8 @@ def _same_rounds(right: Trace, value: Value, count: int) -> Iterator[tuple[Value
             yield values[0], data
 
 
-def _tensor(data: np.ndarray, dtype: int) -> torch.Tensor:
+def as_tensor(data: np.ndarray, dtype: int) -> torch.Tensor:
+    """A value of a trace as the code gets it; `dtype`: its place in DTYPES."""
     return torch.from_numpy(np.ascontiguousarray(data).copy()).reshape(data.shape).to(DTYPES[dtype])
 
 

@@ -20,6 +20,7 @@ from autograder.localize.align import TOLERANCE, factor
 from autograder.localize.instrument import Node
 from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import FLOATS, PLAIN, TENSOR, TEXT
+from autograder.localize.runs import Decision
 from autograder.localize.trace import Trace, Value
 
 LARGEST = 8  # rows and columns of the matrix that is shown
@@ -48,6 +49,10 @@ def sentence(found: FaultLocation, source: str = "") -> str:
     if found.inside:
         return say("the values go wrong inside this call of `{operation}`: by what is passed to it, or in the code of"
                    " another cell", operation=found.inside)  # fmt: skip
+    if trace.error is not None and found.error and found.decision:
+        return f"{_stops(found)}; {_told(found.decision, source)}"
+    if found.decision:
+        return _told(found.decision, source)
     if found.misused:
         return say("this call of `{operation}` goes wrong, while the code that it calls is right in its other calls",
                    operation=found.misused)  # fmt: skip
@@ -58,10 +63,10 @@ def sentence(found: FaultLocation, source: str = "") -> str:
         return _stops(found)
     if faulty is None:
         return say("all values up to here are right; this is the first step that no right answer takes")
-    it = _name_of(trace, trace.values[faulty.version].event, source)
+    it = name_of(trace, trace.values[faulty.version].event, source)
     if faulty.unfinished:
         text = "{it} is right so far, but no right answer continues like this: a step is missing or superfluous"
-        return say(text, it=it if faulty.event is None else _name_of(trace, faulty.event, source))
+        return say(text, it=it if faulty.event is None else name_of(trace, faulty.event, source))
     if faulty.event is not None:
         operation = trace.node(faulty.event).operation
         return say("this call of `{operation}` leaves out an argument that it should pass", operation=operation)
@@ -71,6 +76,15 @@ def sentence(found: FaultLocation, source: str = "") -> str:
     if found.larger is not None and not relation_phrase(found) and (known := relation_phrase(found.larger)):
         return say("{it} is not what it should be; on a larger input it {relation}", it=it, relation=known)
     return f"{it} {describe_relation(actual, expected, _rules(found), _counts_rows(found))}"
+
+
+def _told(decision: Decision, source: str) -> str:
+    """The change that makes the answer right."""
+    told = decision.says(decision.runs)
+    if decision.version is None:
+        return told
+    trace = decision.runs[0].trace
+    return f"{name_of(trace, trace.values[decision.version].event, source)} {told}"
 
 
 def _stops(found: FaultLocation) -> str:
@@ -114,7 +128,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or say("one number")
 
 
-def _name_of(trace: Trace, event: int, source: str) -> str:
+def name_of(trace: Trace, event: int, source: str) -> str:
     """What made a value: a name or a call, or else the expression as it stands in the line."""
     node = trace.node(event)
     if node.name:
@@ -123,7 +137,7 @@ def _name_of(trace: Trace, event: int, source: str) -> str:
         return say("the value returned here")
     if node.is_call and node.operation.isidentifier() and node.operation[:1].islower():
         return say("the result of `{operation}` here", operation=node.operation)
-    text = _entry_of(trace, event) or node.text or _quoted(node, source)
+    text = _entry_of(trace, event) or node.text or quoted(node, source)
     return f"`{text}`" if text else say("the value computed here")
 
 
@@ -142,10 +156,10 @@ def _changed_by(trace: Trace, event: int, source: str) -> str:
     taken = None if before < 0 else trace.producer(before)
     if taken is not None and taken.operation == "load" and taken.text.isidentifier():
         return f"`{taken.text}`"
-    return _name_of(trace, event, source)
+    return name_of(trace, event, source)
 
 
-def _quoted(node: Node, source: str) -> str:
+def quoted(node: Node, source: str) -> str:
     """The expression as it stands in its line; "" for a long one, or one of several lines."""
     first, begin, last, end = node.span
     lines = source.splitlines()

@@ -20,6 +20,7 @@ from autograder.feedback.html import STEP_COLUMNS, verdict_html
 from autograder.feedback.text import verdict_text
 from autograder.grade.run import grade_source
 from autograder.grade.verdict import NOTHING_FITS
+from autograder.localize import value_changes
 from autograder.sandbox import choose
 
 ROOT = Path(autograder.__file__).parent
@@ -31,7 +32,7 @@ SENTENCES = (
     mutations.INTERMEDIATE_VALUE, *facts.GRADIENT_SENTENCES.values(), *facts.ORDINALS,
     facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES,
     *kinds.PROPERTY_SENTENCES.values(),
-    conditions.ONE, conditions.SEVERAL, conditions.SAME, conditions.DIFFERENT,
+    *value_changes.SENTENCES, conditions.ONE, conditions.SEVERAL, conditions.SAME, conditions.DIFFERENT,
     "where {name} is given", "where {name} is not given",
 )  # fmt: skip
 CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, NOTHING_FITS}

@@ -47,6 +47,11 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 """
 
 
+TOO_LARGE = (
+    "`scores` is too large by the square root of the number of columns of `q`; divided by that your answer is right"
+)
+
+
 @pytest.fixture(scope="module")
 def question_sets():
     return {exercise.id: ask_reference(exercise, 3) for exercise in (ATTENTION, HEADS)}
@@ -61,13 +66,16 @@ def found(exercise, source, question_sets):
 
 def test_a_missing_scale_is_found_in_another_style(question_sets):
     place = found(ATTENTION, UNSCALED, question_sets)
-    assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
+    assert (place.line, sentence(place)) == (5, TOO_LARGE)
 
 
 def test_the_line_is_told_in_the_readers_language(question_sets, monkeypatch):
     place = found(ATTENTION, UNSCALED, question_sets)
     monkeypatch.setenv("LANGUAGE", "fr")
-    assert sentence(place) == "`scores` vaut 2 fois ce qu'il faudrait ; chaque ligne diffère"
+    assert sentence(place) == (
+        "`scores` est trop grand d'un facteur √n, où n est le nombre de colonnes de `q`\u00a0; divisé par lui, votre"
+        " réponse est juste"
+    )
 
 
 SEARCHES = [  # of searches over lists: the mistake, and what its line holds
@@ -118,7 +126,7 @@ def test_an_error_that_the_code_catches_is_no_crash(question_sets):
     )
     assert caught != UNSCALED
     place = found(ATTENTION, caught, question_sets)
-    assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
+    assert (place.line, sentence(place)) == (5, TOO_LARGE)
 
 
 def in_two_cells(first, second, question_sets, right=()):

@@ -11,7 +11,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference
 from autograder.exercises import registry
-from autograder.localize import verify
+from autograder.localize import decision, verify
 from autograder.localize.fault import localize_fault
 
 LOOK_S = 0.5  # what passes on the slow machine between two looks at a clock
@@ -57,6 +57,7 @@ def test_the_same_line_is_said_where_everything_takes_longer(monkeypatch):
 def test_no_line_is_said_once_as_much_as_may_be_was_tried(monkeypatch):
     assert said()["line"] is not None
     monkeypatch.setattr(verify, "MAX_EVENTS", 1)
+    monkeypatch.setattr(decision, "MAX_EVENTS", 1)
     assert said()["line"] is None
 
 

@@ -18,11 +18,17 @@ from autograder.exercises.answers import answer, answers
 from autograder.feedback.html import verdict_html
 from autograder.feedback.matrix import corner
 from autograder.feedback.text import verdict_text
-from autograder.localize import trace
+from autograder.localize import find, trace
 from autograder.localize.fault import localize_fault
 
 DECODER, ATTEND = "masks.decoder", "attention.attend"
 ATTENTION, LAYER = "attention.scaled_dot_product", "transformer.encoder_layer"
+
+
+@pytest.fixture
+def without_decisions(monkeypatch):
+    """Lines are described as where no single change makes the answer right."""
+    monkeypatch.setattr(find, "decide", lambda found, *_: found)
 
 
 def departure(exercise_id, source, edges=False, **cells):
@@ -52,7 +58,8 @@ def decoder_mask(ids, pad_id):
     assert found["line"] is None and found["sentence"] == found["text"] == "" and found["steps"]
 
 
-def test_a_way_of_ones_own_is_not_blamed():
+def test_a_way_of_ones_own_is_blamed_for_its_one_step_alone():
+    """No right answer computes its values, but without the division by the norms they make the answer right."""
     found = departure(ATTEND, """
 import torch
 def attend(query, keys, mask=None):
@@ -61,7 +68,11 @@ def attend(query, keys, mask=None):
     weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
     return (weights[..., None] * keys).sum(1), weights
 """)  # fmt: skip
-    assert found["line"] is None
+    assert found["text"].startswith("one, other = ")
+    assert found["sentence"] == (
+        "`x / x.norm(dim=-1, keepdim=True)` is one step too far; with `x` as it was before this line your answer is"
+        " right"
+    )
 
 
 PRODUCT = """
@@ -96,7 +107,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert found["line"] is None or found["line"] > line_of(source, "def scaled")
 
 
-def test_of_a_call_with_another_argument_it_is_said_that_its_code_is_right():
+def test_of_a_call_with_another_argument_it_is_said_that_its_code_is_right(without_decisions):
     source = PRODUCT.replace("product(WEIGHTS, v)", "product(weights, k)")
     found = departure(ATTENTION, source)
     assert found["line"] == line_of(source, "weights, k")
@@ -254,7 +265,9 @@ import torch.nn.functional as F
 def reward_loss(chosen, rejected):
     return -F.logsigmoid(rejected - chosen).mean()
 """)  # fmt: skip
-    assert found["sentence"].startswith("`rejected - chosen` ") and "has the wrong sign" in found["sentence"]
+    assert found["sentence"] == (
+        "`rejected - chosen` has its two operands the wrong way round; with them exchanged your answer is right"
+    )
 
 
 def test_a_line_that_sets_parts_is_not_marked_for_the_parts_that_no_line_sets():
@@ -427,7 +440,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert [sum(column) for column in zip(*shown, strict=True)] == pytest.approx([1.0] * len(shown[0]), abs=1e-3)
 
 
-def test_a_relation_that_the_example_is_too_small_for_is_said_of_a_larger_input():
+def test_a_relation_that_the_example_is_too_small_for_is_said_of_a_larger_input(without_decisions):
     source = """
 import math, torch
 
