@@ -9,15 +9,17 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.checking import notebook as checking
+from autograder.checks.probe import questions
+from autograder.checks.reference import reference_of
 from autograder.exercises import registry
-from autograder.exercises.contracts import with_contract
+from autograder.exercises.contracts import full_id, with_adapter, with_contract
 from autograder.exercises.variants import student_name
 from autograder.grade.run import CellSource, grade_notebook
 from autograder.ordering import notebook
 from autograder.ordering.answer import WRITTEN, HandedInOrder, program_of, read_answer, with_programs
-from autograder.ordering.make import make
+from autograder.ordering.make import has_puzzle, make
 from autograder.ordering.notebook import NotebookPuzzle, OrderFailed
-from autograder.ordering.prove import write_order
+from autograder.ordering.prove import passes, write_order
 from autograder.ordering.words import task
 from autograder.sandbox import choose
 from autograder.settings import points
@@ -146,3 +148,19 @@ def test_the_share_of_a_course_is_read_and_checked(tmp_path):
     for given in (True, "half", -1, 2):
         with pytest.raises(points.BadShare, match="^here is"):
             points.check_ordered(given, "here")
+
+
+CONTRACTS = [full_id(with_contract(one, its.name)) for one in registry.exercises() for its in one.contracts]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_the_right_order_under_a_contract_passes_and_distractors_do_not(name):
+    exercise = registry.find(name)
+    if not has_puzzle(exercise):
+        pytest.skip("the answer has too few lines to put in order")
+    puzzle = make(exercise, "ada")
+    asked = list(questions(registry.check_function(exercise)(), reference_of(exercise), f"0/{exercise.id}"))
+    assert passes(with_adapter(exercise, puzzle.program(puzzle.right)), asked)
+    wrong = [puzzle.with_mistake(number) for number, line in enumerate(puzzle.lines, 1) if line.mistake]
+    assert wrong and not any(passes(with_adapter(exercise, puzzle.program(order)), asked) for order in wrong)
