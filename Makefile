@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel release pin-images stopwatch fuzz fuzz-models test-ui test-tab check api site bench bench-models bench-tokens bench-training bench-grading bench-defaultplusplus bench-widgets gpu corpus hunts chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-kernels test-wheel wheel conda release pin-images stopwatch fuzz fuzz-models test-ui test-tab check api site bench bench-models bench-tokens bench-training bench-grading bench-defaultplusplus bench-widgets gpu corpus hunts chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -104,6 +104,7 @@ test-kernels: setup $(STAMP)/triton  ## Triton's kernels against torch, by its i
 nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels  ## every case of every test, the wheel on Python 3.13 too, the site, a tab, the stopwatch (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
 	  WHEEL_TORCH=default $(MAKE) test-wheel || failed=1; \
+	  [ "$$(uname -sm)" != "Linux x86_64" ] || $(MAKE) conda || failed=1; \
 	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; \
 	  $(MAKE) test-tab || failed=1; \
 	  lacking=$$($(BIN)/python -c 'from tools.stopwatch import lacking; print(lacking())') || failed=1; \
@@ -122,6 +123,13 @@ wheel: setup  ## dist/: sdist and wheel of what lies here
 	@rm -rf dist && mkdir dist
 	@echo "» building sdist and wheel"
 	@$(BIN)/python -m build --no-isolation -o dist > $(STAMP)/build.log 2>&1 || { tail -n 30 $(STAMP)/build.log; exit 1; }
+
+# rattler-build as a library, beside the environment
+$(STAMP)/rattler: $(STAMP)/packages
+	@rm -rf $@ && $(BIN)/pip install -q --no-deps --target $@ py-rattler-build==0.73.0
+
+conda: wheel $(STAMP)/rattler  ## build packaging/recipe.yaml with rattler-build, without conda-forge; compare with the wheel
+	@PYTHONPATH=$(CURDIR)/$(STAMP)/rattler $(BIN)/python -m tools.conda_recipe dist
 
 release: setup  ## dist/ of a tagged version: sdist, wheel, bill of materials, sums; checked and tested. All but the upload
 	@$(BIN)/python -m tools.release
