@@ -385,6 +385,7 @@ LATE = {
     ("autograder.maintenance.command", "autograder"): COMMAND,
     ("autograder.marking.command", "autograder"): COMMAND,
     ("autograder.ordering.command", "autograder"): COMMAND,
+    ("autograder.ordering.notebook", "IPython"): "the command line needs no kernel",
     ("autograder.questions.command", "autograder"): COMMAND,
     ("autograder.questions.notebook", "IPython"): "the command line needs no kernel",
     ("autograder.questions.inside", "torch"): "a box counts products only where a question asks for them",

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
+from autograder.console.kernel import open_notebook
 from autograder.exercises import registry
 from autograder.exercises.parse import defined_names
-from tfkit_course.small_file import NOTEBOOK_BYTES, read_small_json
 
 NAME_ERROR = re.compile(r"NameError: name '(\w+)' is not defined")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
@@ -56,7 +55,7 @@ def names_defined_by(sources: Iterable[str]) -> set[str]:
 def cells_above_check(exercise: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The code cells of this kernel's notebook up to the exercise's check; none if the notebook cannot be read."""
     try:
-        notebook = _notebook(environment)
+        notebook = open_notebook(environment)
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         sources = ["".join(cell["source"]) for cell in cells]
@@ -65,18 +64,3 @@ def cells_above_check(exercise: str, environment: Mapping[str, str] = os.environ
     check = {"role": "check", "exercise": exercise}
     ends = [n for n, mark in enumerate(marks) if {key: mark.get(key) for key in check} == check]
     return sources[: ends[0]] if ends else sources
-
-
-def ordered_exercises(environment: Mapping[str, str] = os.environ) -> tuple[float, list[str]]:
-    """The share of the points that an order of lines earns in this kernel's notebook, and the exercises, with their
-    contracts, of which it takes one; 0 and none if it takes none, or cannot be read."""
-    try:
-        found = _notebook(environment)["metadata"]["tfkit"]["ordered"]
-        return float(found["share"]), list(map(str, found["exercises"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.0, []
-
-
-def _notebook(environment: Mapping[str, str]) -> Any:
-    """The object of this kernel's notebook. Raises KeyError, OSError or ValueError if it cannot be read."""
-    return read_small_json(Path(environment["JPY_SESSION_NAME"]).resolve(), NOTEBOOK_BYTES)
