@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.localize.align import factor
 from autograder.localize.instrument import Node
@@ -280,9 +281,10 @@ def _other_comparison(here: Run, at: int, source: str) -> Iterator[Told]:
 def _constant_side(node: Node, source: str) -> tuple[int, float] | None:
     """The side of a comparison, 0 or 1, that is written as a number, and the number; it is not recorded."""
     try:
-        tree = ast.parse(quoted(node, source), mode="eval").body
-    except (SyntaxError, ValueError):
+        statements = parse_source(f"({quoted(node, source)})").body
+    except SyntaxError:
         return None
+    tree = statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Expr) else None
     sides = [tree.left, *tree.comparators] if isinstance(tree, ast.Compare) else []
     found = [(n, float(one.value)) for n, one in enumerate(sides)
              if isinstance(one, ast.Constant) and isinstance(one.value, int | float)]  # fmt: skip

@@ -67,7 +67,7 @@ OWN = {
         autograder/localize/trace.py: _recorder
         autograder/maintenance/forget.py: _without_row
         autograder/marking/rubric.py: read
-        autograder/nbgrader/config.py: _ignore
+        autograder/nbgrader/config.py: _ignore _shipped
         autograder/nbgrader/feedback.py: page_style
         autograder/ordering/flow.py: _effects_of
         autograder/ordering/make.py: make
