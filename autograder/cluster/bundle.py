@@ -1,4 +1,4 @@
-"""What is sent to a worker: one student's submission with all that grading needs, except the course's secret key."""
+"""What is sent to a worker: one student's submission with all that grading needs, and with nothing of another one."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ class Bundle:
 
     `predictions`: the names of those that the student made, of the ones that a released notebook gives points for.
     `questions`: what the student answered about their code, by exercise, where a released notebook gives points for it.
+    `seeds`: notebook → exercise → the seed of its inputs, drawn with the course's key, which is not sent.
     """
 
     key: Key
@@ -65,6 +66,7 @@ class Bundle:
     settings: dict[str, dict[str, Any]]
     predictions: tuple[str, ...] = ()
     questions: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """The bundle, to be sent or stored."""
@@ -81,6 +83,7 @@ class Bundle:
             raw["settings"],
             tuple(raw.get("predictions", ())),  # a grader of an older version sends none; its checks are refused
             raw.get("questions", {}),
+            raw.get("seeds", {}),
         )
 
 

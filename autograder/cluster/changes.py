@@ -42,6 +42,11 @@ def current_verdicts(course: Course, student: str) -> Verdicts:
     return found
 
 
+def verdicts_of(record: GradingRecord) -> Verdicts:
+    """The verdicts of a record."""
+    return {(verdict["notebook"], verdict["exercise"]): verdict for verdict in record.verdicts}
+
+
 def changes(before: Verdicts, record: GradingRecord) -> list[Change]:
     """Where `record` differs from the current verdicts in score, status, or the outcome of a check."""
     found = []

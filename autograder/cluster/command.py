@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -14,7 +15,7 @@ from rich.prompt import Confirm
 from autograder.cluster import pool as pools
 from autograder.cluster import verify
 from autograder.cluster.bundle import Key
-from autograder.cluster.changes import Change, changes, current_verdicts, table, total_changes
+from autograder.cluster.changes import Change, Verdicts, changes, current_verdicts, table, total_changes, verdicts_of
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, ungraded_record
@@ -27,7 +28,6 @@ from autograder.nbgrader.execute import KILLED_TWICE
 from tfkit_course.interrupt import Interrupt
 
 STOPPED = 130
-VERIFIED = 20  # one of so many submissions is graded a second time
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,12 @@ def grade(options: Options, console: Console) -> int:
 
 
 def _no_open_scheduler(options: Options, console: Console) -> None:
-    """Ask before the key and submissions are sent over a network unencrypted. Raises BadCourse if that is refused."""
+    """Ask before submissions are sent over a network unencrypted. Raises BadCourse if that is refused."""
     if not options.scheduler or options.yes or not pools.is_open(options.scheduler):
         return
     console.print(f"{options.scheduler} is on another host and does not use TLS: anyone on the network could read "
-                  "the course's key and the submissions, and whoever reaches the scheduler can run code on its workers",
+                  "the submissions and their tests' inputs, and whoever reaches the scheduler can run code on its "
+                  "workers and here",
                   style="yellow")  # fmt: skip
     if not (sys.stdin.isatty() and Confirm.ask("grade there anyway?", console=console, default=False)):
         raise BadCourse("nothing was sent: use a tls:// address (docs/cluster.md), or --yes on a private network")
@@ -82,6 +83,7 @@ class GradingRun:
         self.submissions = {one.key: one for one in course.submissions()}
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
         self.graded: list[Submission] = []  # by this run
+        self.workers: dict[Key, str] = {}  # that graded them, by their addresses
         self.verified: verify.SecondGrading | None = None
 
     def run(self) -> int:
@@ -159,22 +161,34 @@ class GradingRun:
                     with self.interrupt.interruptible():
                         pool = stack.enter_context(self._pool(screen, len(left)))
                     self._collect(round, left, pool, writer, screen)
-                    if not round.regrade:
-                        self._verify_some(pool)
+                    self._verify_some(round, pool)
         screen.summary(self.course.assignment)
         equal = self._verified()
         if screen.failures:
             return 2
         if round.regrade:
-            return self._commit_regrade(round, due, writer)
+            return self._commit_regrade(round, due, writer) or (0 if equal else 2)
         self._end(round)
         self._compare_totals(writer)
         return 0 if equal else 2
 
-    def _verify_some(self, pool: Pool) -> None:
-        """Grade one in VERIFIED again by the same workers: a check that depends on chance shows by its differences."""
-        if chosen := verify.sample(self.graded, len(self.graded) // VERIFIED):
-            self.verified = verify.compare(self.course, chosen, pool)
+    def _verify_some(self, round: Round, pool: Pool) -> None:
+        """Grade a share of them again, on another worker if there is one: a check that depends on chance shows by its
+        differences, and so does a worker that makes verdicts up."""
+        if chosen := verify.sample(self.graded, self._number_again(self.course.share_again * len(self.graded))):
+            self.verified = verify.compare(
+                self.course, chosen, pool, workers=self.workers, before=partial(self._recorded, round)
+            )
+
+    def _number_again(self, wanted: float) -> int:
+        """How many are graded again, where the share asks for `wanted`."""
+        least = 1 if self.options.scheduler and wanted else 0  # who runs those workers is not known here
+        return max(int(wanted + 1e-9), least)
+
+    def _recorded(self, round: Round, key: Key) -> Verdicts:
+        """The verdicts of this round, which a regrade commits only later."""
+        record = self.records.get(round, key)
+        return verdicts_of(record) if record else {}
 
     def _verified(self) -> bool:
         """Print and store the comparison, if there is one; False if a verdict was another the second time."""
@@ -206,7 +220,7 @@ class GradingRun:
         self, round: Round, left: Iterable[Key], pool: Pool, writer: GradebookWriter, screen: ProgressScreen
     ) -> None:
         work = (GradingTask(key, self._sender(self.submissions[key], screen)) for key in left)
-        for done in pool.grade(work, self.course.secret):
+        for done in pool.grade(work):
             record = self._ungraded(done, screen) if done.killed_workers else done.record
             if record is None:
                 screen.mark_failed(done.key.student, done.error)
@@ -216,6 +230,7 @@ class GradingRun:
                 screen.mark_graded(record)
                 if not done.killed_workers:
                     self.graded.append(self.submissions[done.key])
+                    self.workers[done.key] = done.worker
 
     def _ungraded(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""

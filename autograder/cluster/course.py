@@ -23,6 +23,7 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from traitlets import TraitError
 
+from autograder.cluster import seeds
 from autograder.cluster.bundle import (
     Bundle,
     Key,
@@ -31,7 +32,6 @@ from autograder.cluster.bundle import (
     hash_of_checks,
     hash_of_submission,
 )
-from autograder.cluster.grading_process import CourseKey
 from autograder.cluster.records import FILE, graded_before
 from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
 from autograder.feedback.text import one_line
@@ -40,7 +40,7 @@ from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, drop_special, special_files, text_of
-from autograder.settings import course_file
+from autograder.settings import course_file, points
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
 AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
@@ -81,6 +81,7 @@ class Course:
         self.converter = Autograde(coursedir=self.coursedir, parent=self.app)
         _refuse_unknown_steps(self.converter)
         _check_course_file(self.root)
+        self.share_again = points.read_share_again(self.root / course_file.FILE)  # of what is graded, a second time
 
     @cached_property
     def released(self) -> dict[str, ReleasedNotebook]:
@@ -111,9 +112,9 @@ class Course:
         return str(self.settings["BoxedExecute"].get("device", "auto"))
 
     @cached_property
-    def secret(self) -> CourseKey:
-        """The course's key. Raises BadCourse if the key file is missing."""
-        return CourseKey(_key_path(self.app, self.root).read_bytes())
+    def secret(self) -> bytes:
+        """The course's key, which stays on this machine. Raises BadCourse if the key file is missing."""
+        return _key_path(self.app, self.root).read_bytes()
 
     def submissions(self) -> list[Submission]:
         """All submissions, sorted by student, after the course's `pre_convert_hook`.
@@ -213,7 +214,8 @@ class Course:
         submitted, made = self.submitted_notebooks(submission.folder), self.answered_predictions(submission.folder)
         told = self.answered_questions(submission.folder)
         key = submission.key._replace(submission=hash_of_submission(submitted, made, told))
-        return Bundle(key, submitted, self.released, self.settings, made, told).to_bytes()
+        drawn = seeds.draw(self.secret, key.student, submitted, self.released)
+        return Bundle(key, submitted, self.released, self.settings, made, told, drawn).to_bytes()
 
 
 def settings_of(root: Path) -> AutogradeApp:

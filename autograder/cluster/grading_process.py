@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from dataclasses import dataclass, field
 
 from autograder.grade.process import GradingFailed, GradingProcessDied, WorkerProcess, serve
 from autograder.sandbox import SandboxError
@@ -25,30 +24,23 @@ class WrongVersion(RuntimeError):
 REASONS = {kind.__name__: kind for kind in (WrongVersion, SandboxError)}  # what the worker raises as it was
 
 
-@dataclass(frozen=True)
-class CourseKey:
-    """The course key. Its repr hides it, because Dask prints arguments in its logs."""
-
-    value: bytes = field(repr=False)
-
-
 class GradingProcess:
     """One process that grades, started when it is needed, and again after it has died."""
 
     def __init__(self) -> None:
         self._process = WorkerProcess(COMMAND, REASONS)
 
-    def grade(self, data: bytes, key: CourseKey, most_bytes: int | None = None) -> bytes:
+    def grade(self, data: bytes, most_bytes: int | None = None) -> bytes:
         """The record of a bundle. A process that holds more than `most_bytes` of memory is ended.
 
         Raises WrongVersion or SandboxError as `job.grade` does, GradingFailed for any other exception of it, and
         GradingProcessDied.
         """
-        return self._process.ask((b"grade", key.value, data), most_bytes)
+        return self._process.ask((b"grade", data), most_bytes)
 
     def warm_up(self) -> str:
         """Start the process, load torch and start a box in it; returns `host:process`. Raises as `grade`."""
-        return self._process.ask((b"warm", b"", b"")).decode()
+        return self._process.ask((b"warm", b"")).decode()
 
     def close(self) -> None:
         """End the process; the next bundle starts a new one."""
@@ -58,9 +50,9 @@ class GradingProcess:
 _own = GradingProcess()  # of this worker
 
 
-def grade(data: bytes, key: CourseKey) -> bytes:
+def grade(data: bytes) -> bytes:
     """What Dask calls: the record of a bundle, graded in this worker's own process. Raises as GradingProcess.grade."""
-    return _own.grade(data, key, _most_bytes())
+    return _own.grade(data, _most_bytes())
 
 
 def warm_up() -> str:
@@ -86,13 +78,13 @@ def worker_name() -> str:
 
 def main() -> None:
     """Grade what comes through the descriptor of the first argument until it is closed."""
-    serve(_answer, 3, REASONS)
+    serve(_answer, 2, REASONS)
 
 
-def _answer(what: bytes, key: bytes, data: bytes) -> bytes:
+def _answer(what: bytes, data: bytes) -> bytes:
     from autograder.cluster import job
 
-    return job.warm_up().encode() if what == b"warm" else job.grade(data, CourseKey(key))
+    return job.warm_up().encode() if what == b"warm" else job.grade(data)
 
 
-__all__ = ["CourseKey", "GradingFailed", "GradingProcess", "GradingProcessDied", "WrongVersion", "grade", "warm_up"]
+__all__ = ["GradingFailed", "GradingProcess", "GradingProcessDied", "WrongVersion", "grade", "warm_up"]

@@ -4,7 +4,7 @@ without other threads (`grading_process`), since torch's settings and random num
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,9 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
+from autograder.api import Exercise
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNotebook, hash_of_checks, pack, unpack
-from autograder.cluster.grading_process import CourseKey, WrongVersion, worker_name
+from autograder.cluster.grading_process import WrongVersion, worker_name
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, equal_ids_note, parse_counting
@@ -61,18 +62,22 @@ class GradingRecord:
         return pack(self.__dict__ | {"key": list(self.key)})
 
 
-class KeyedExecute(BoxedExecute):
-    """BoxedExecute without the files that only the grader has: with the course's key itself, the names of the
+class SentExecute(BoxedExecute):
+    """BoxedExecute without the files that only the grader has: with the seeds of this notebook, the names of the
     predictions that were `answered`, and the record of the answers to questions about the student's code."""
 
     def __init__(
-        self, secret: bytes, answered: Collection[str] = (), record: Mapping[str, Any] | None = None, **kw: Any
+        self,
+        seeds: Mapping[str, int],
+        answered: Collection[str] = (),
+        record: Mapping[str, Any] | None = None,
+        **kw: Any,
     ) -> None:
         super().__init__(**kw)
-        self._secret, self._predictions, self._record = secret, answered, record or {}
+        self._sent, self._predictions, self._record = seeds, answered, record or {}
 
-    def _key(self) -> bytes:
-        return self._secret
+    def _seeds(self, nb: NotebookNode, exercises: Sequence[Exercise], student: str) -> Mapping[str, int]:
+        return self._sent
 
     def _answered(self, resources: dict) -> Collection[str]:
         return self._predictions
@@ -90,7 +95,7 @@ def warm_up() -> str:
     return worker_name()
 
 
-def grade(data: bytes, secret: CourseKey) -> bytes:
+def grade(data: bytes) -> bytes:
     """Grade a bundle. Raises WrongVersion, or SandboxError if there is no box here; then there is no record."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
@@ -101,7 +106,7 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     started, notes = time.monotonic(), list[str]()
     graded = {
-        name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value, notes)
+        name: grade_notebook(bundle, name, bundle.submitted[name], released, notes)
         for name, released in bundle.released.items()
         if name in bundle.submitted
     }
@@ -114,7 +119,7 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
 def ungraded_record(data: bytes, reason: str) -> GradingRecord:
     """The record of a bundle that kills every worker: all checks are `not_graded` and need manual grading."""
     bundle = Bundle.from_bytes(data)
-    graded = {name: _rebuilt(name, bundle.submitted[name], released, []) for name, released in bundle.released.items()
+    graded = {name: rebuilt(name, bundle.submitted[name], released, []) for name, released in bundle.released.items()
               if name in bundle.submitted}  # fmt: skip
     for nb in graded.values():
         mark_not_graded(nb, reason)
@@ -128,8 +133,7 @@ def _missing(bundle: Bundle) -> dict[str, str]:
 
 
 def grade_notebook(
-    bundle: Bundle, name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, secret: bytes,
-    notes: list[str],
+    bundle: Bundle, name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, notes: list[str]
 ) -> NotebookNode:  # fmt: skip
     """The steps of `nbgrader autograde` with the shipped configuration, except those that use the gradebook.
 
@@ -137,20 +141,19 @@ def grade_notebook(
     """
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
-    nb = _rebuilt(name, submitted, released, notes)
+    nb = rebuilt(name, submitted, released, notes)
     if submitted.missing:
         mark_not_graded(nb, submitted.missing)
         return nb
     resources: dict[str, Any] = {"nbgrader": where}
-    execute = KeyedExecute(secret, bundle.predictions, bundle.questions, config=config)
+    execute = SentExecute(bundle.seeds.get(name, {}), bundle.predictions, bundle.questions, config=config)
     for step in (execute, LimitOutput(config=config), CheckCellMetadata(config=config)):
         nb, resources = step.preprocess(nb, resources)
     return nb
 
 
-def _rebuilt(
-    name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, notes: list[str]
-) -> NotebookNode:  # fmt: skip
+def rebuilt(name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, notes: list[str]) -> NotebookNode:
+    """The notebook as it is graded: released cells, and the student's answers. What was seen is added to `notes`."""
     rebuilding, found = RebuildFromGradebook(), list[str]()
     nb = rebuilding.rebuild(_read(submitted, found), list(released.cells))
     notes += [f"{name}.ipynb: {note}" for note in (*found, *rebuilding.notes)]

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -21,7 +21,7 @@ from distributed.comm import CommClosedError
 
 from autograder.cluster import grading_process, job
 from autograder.cluster.bundle import Key
-from autograder.cluster.grading_process import CourseKey, GradingFailed, GradingProcessDied, WrongVersion
+from autograder.cluster.grading_process import GradingFailed, GradingProcessDied, WrongVersion
 from autograder.sandbox import SandboxError
 
 BUNDLES_PER_WORKER = 2  # bundles sent to each worker: one being graded, one waiting
@@ -49,20 +49,26 @@ class PoolError(RuntimeError):
 
 @dataclass(frozen=True)
 class GradingTask:
-    """A submission to grade; its bundle is made only when it is sent, so that memory does not grow with the class."""
+    """A submission to grade; its bundle is made only when it is sent, so that memory does not grow with the class.
+
+    `not_by`: the address of the worker that graded it before, if another one is to do it now.
+    """
 
     key: Key
     bundle: Callable[[], bytes]
+    not_by: str = ""
 
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """The result of a task: a record, or the reason why there is none."""
+    """The result of a task: a record, or the reason why there is none. `worker`: where it was graded, as the scheduler
+    knows it, "" if it does not; what a record says of that is the worker's own word."""
 
     key: Key
     record: job.GradingRecord | None = None
     error: str = ""
     killed_workers: bool = False  # its workers, or their grading processes, died while they graded it
+    worker: str = ""
 
 
 CheckInterrupt = Callable[[], object]
@@ -81,6 +87,7 @@ class Pool:
     ) -> None:
         self._connect, self._notify, self._check_interrupt = connect, notify, check_interrupt
         self._resources = {"GPU": 1} if device == "cuda" else {}
+        self._kept_for: dict[str, list[str]] = {}  # a future's key → the addresses of the only workers that may take it
         self.client = connect()
 
     def close(self) -> None:
@@ -97,7 +104,7 @@ class Pool:
             raise PoolError("no worker offers a GPU: start some with `dask worker … --resources GPU=1`")
         return cards
 
-    def grade(self, work: Iterable[GradingTask], secret: CourseKey) -> Iterator[JobOutcome]:
+    def grade(self, work: Iterable[GradingTask]) -> Iterator[JobOutcome]:
         """Yields one outcome for each task as it finishes, in any order. Raises PoolError if no scheduler answers."""
         left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
         again: list[GradingTask] = []
@@ -108,12 +115,10 @@ class Pool:
                 room = max(BUNDLES_PER_WORKER * self.slots(), 1) - len(running)
                 sent = list(_next(room, again, left))
                 for one in sent if sent or running else _first_of(suspects):
-                    future = self._submit(one, secret)
-                    running[future] = one
-                    future.add_done_callback(finished.put)
+                    self._send(one, running, finished)
                 if not running:
                     return
-                future = self._next_of(finished)
+                future = self._next_of(finished, running)
                 if future not in running:  # from a connection that ended
                     continue
                 one = running.pop(future)
@@ -130,23 +135,53 @@ class Pool:
             for future in running:
                 future.cancel()
 
-    def _next_of(self, finished: SimpleQueue[Future]) -> Future:
+    def _next_of(self, finished: SimpleQueue[Future], running: dict[Future, GradingTask]) -> Future:
         while True:
             self._check_interrupt()
             try:
                 return finished.get(timeout=POLL_S)
             except Empty:
-                continue
+                self._free_stranded(running, finished)
 
-    def _submit(self, work: GradingTask, secret: CourseKey) -> Future:
+    def _send(
+        self, work: GradingTask, running: dict[Future, GradingTask], finished: SimpleQueue[Future]
+    ) -> None:  # fmt: skip
         name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
-        call, resources = grading_process.grade, self._resources
-        return self.client.submit(call, work.bundle(), secret, key=name, pure=False, resources=resources)
+        only = self._others(work.not_by) if work.not_by else []
+        where = {"workers": only} if only else {}
+        future = self.client.submit(
+            grading_process.grade, work.bundle(), key=name, pure=False, resources=self._resources, **where
+        )
+        if only:
+            self._kept_for[name] = only
+        running[future] = work
+        future.add_done_callback(finished.put)
+
+    def _workers(self) -> dict[str, Any]:
+        """Address → what the scheduler knows of the workers that can take a task."""
+        there = self.client.scheduler_info(n_workers=-1)["workers"]
+        return {name: one for name, one in there.items() if not self._resources or one["resources"].get("GPU")}
+
+    def _others(self, worker: str) -> list[str]:
+        return [address for address in self._workers() if address != worker]
+
+    def _free_stranded(self, running: dict[Future, GradingTask], finished: SimpleQueue[Future]) -> None:
+        """Let any worker take what only those may take that have ended meanwhile: Dask would wait for them for ever."""
+        kept = {one: self._kept_for[str(one.key)] for one in running if str(one.key) in self._kept_for}
+        if not kept:
+            return
+        with suppress(OSError):  # the scheduler is gone: all futures are lost, and sent again
+            there = self._workers().keys()
+            for future in [one for one, only in kept.items() if there and not there & set(only)]:
+                work = running.pop(future)
+                future.cancel()
+                self._send(replace(work, not_by=""), running, finished)
 
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
         """The outcome of a finished future; None if the scheduler lost it."""
         try:
-            return JobOutcome(work.key, job.GradingRecord.of(work.key, future.result()))
+            record = job.GradingRecord.of(work.key, future.result())
+            return JobOutcome(work.key, record, worker=self._place_of(future))
         except (CancelledError, CommClosedError):
             return None
         except (WrongVersion, SandboxError) as error:
@@ -159,6 +194,12 @@ class Pool:
             return JobOutcome(work.key, error=str(error))
         except Exception as error:  # any failure of a worker: this submission waits, the others go on
             return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
+
+    def _place_of(self, future: Future) -> str:
+        """The address of the worker that holds a result: its own, as it sent it nowhere else."""
+        with suppress(OSError):
+            return next(iter(self.client.who_has([future]).get(future.key, ())), "")
+        return ""
 
     def _wait_for_workers(self) -> None:
         end = time.monotonic() + TIMEOUT_S

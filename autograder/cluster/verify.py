@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from autograder.cluster import pool as pools
 from autograder.cluster.bundle import Key
-from autograder.cluster.changes import MIN_CHANGE, Change, changes, current_verdicts
+from autograder.cluster.changes import MIN_CHANGE, Change, Verdicts, changes, current_verdicts
 from autograder.cluster.course import BadCourse, Course, Submission, settings_of, students_in
 from autograder.cluster.pool import GradingTask, Pool
 from autograder.cluster.records import Records
@@ -50,6 +51,7 @@ class SecondGrading:
     verdicts: int = 0
     differences: list[Change] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # of grading again
+    graders: dict[str, tuple[str, str]] = field(default_factory=dict)  # student → the workers, where both are known
 
     @property
     def equal(self) -> int:
@@ -63,18 +65,28 @@ class SecondGrading:
         yield self.summary
 
     def named_differences(self) -> Iterator[str]:
-        """Each with student, exercise, points and checks."""
+        """Each with student, exercise, points and checks, and the workers that graded it."""
         for one in self.differences:
             why = f" ({'; '.join(one.checks)})" if one.checks else ""
-            yield f"{one.student} · {self.assignment} · {one.exercise}: {one.before} → {one.after}{why}"
+            workers = self.graders.get(one.student)
+            who = f", first graded by {workers[0]}, then by {workers[1]}" if workers else ""
+            yield f"{one.student} · {self.assignment} · {one.exercise}: {one.before} → {one.after}{why}{who}"
 
     @property
     def summary(self) -> str:
         """How many verdicts of how many submissions were equal."""
         return (
             f"{self.assignment}: {self.equal} of {self.verdicts} verdicts equal when graded again "
-            f"({self.submissions} submissions)"
+            f"({self.submissions} submissions{self._where})"
         )
+
+    @property
+    def _where(self) -> str:
+        """Whether other workers graded the second time, where that is known."""
+        same = sum(first == again for first, again in self.graders.values())
+        if same:
+            return f", {same} by the worker that graded them first: there was no other"
+        return ", by other workers" if self.graders else ""
 
 
 class RegradePreview(SecondGrading):
@@ -120,18 +132,31 @@ def verify(options: VerifyOptions, console: Console) -> int:
 
 
 def compare(
-    course: Course, submissions: Sequence[Submission], pool: Pool, kind: type[SecondGrading] = SecondGrading
+    course: Course,
+    submissions: Sequence[Submission],
+    pool: Pool,
+    kind: type[SecondGrading] = SecondGrading,
+    *,
+    workers: Mapping[Key, str] | None = None,
+    before: Callable[[Key], Verdicts] | None = None,
 ) -> SecondGrading:
-    """Grade these submissions again in `pool`, and compare with the verdicts in their graded notebooks."""
-    found = kind(course.assignment)
-    work = (GradingTask(one.key, lambda one=one: course.bundle(one)) for one in submissions)  # type: ignore[misc]
-    for done in pool.grade(work, course.secret):
+    """Grade these submissions again in `pool`, and compare with the verdicts in their graded notebooks.
+
+    workers: the addresses of those that graded them first, so that others do it now. before: the verdicts to compare
+    with in place of the graded notebooks'.
+    """
+    found, first = kind(course.assignment), workers or {}
+    before = before or (lambda key: current_verdicts(course, key.student))
+    work = (GradingTask(one.key, partial(course.bundle, one), first.get(one.key, "")) for one in submissions)
+    for done in pool.grade(work):
         if done.record is None:
             found.failures.append(f"{done.key.student} · {course.assignment}: {done.error}")
             continue
         found.submissions += 1
         found.verdicts += len(done.record.verdicts)
-        found.differences += changes(current_verdicts(course, done.key.student), done.record)
+        found.differences += changes(before(done.key), done.record)
+        if first.get(done.key) and done.worker:
+            found.graders[done.key.student] = first[done.key], done.worker
     return found
 
 

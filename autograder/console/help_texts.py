@@ -40,7 +40,7 @@ GRADE = CommandHelp(
     gradebook and the autograded/ folder, as `nbgrader autograde` would. Submissions are graded by several worker
     processes on this machine, or by the workers of a Dask cluster. Every finished submission is stored at once, so a
     run that was stopped or killed can be continued with --resume. One submission in twenty is graded a second time,
-    and a verdict that differs then is named.
+    by another worker if there is one (`again` in course.toml), and a verdict that differs then is named.
     """,
     exits={
         0: "all grades are in the gradebook",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.exercises.section import section_of
 from autograder.feedback.translate import say, title_of, translate_text
+from autograder.grade.seeds import CellSource, attempt_of, seed_for, sources_of
 from autograder.grade.verdict import (
     Attempt,
     finds_the_same,
@@ -61,17 +61,6 @@ ENDED_ALONE = (
     "Your code was run without the cell below it, which turns it into the form of the lesson's text, and its process "
     "ended: {error}"
 )
-PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
-
-
-@dataclass(frozen=True)
-class CellSource:
-    """A cell to run, and the exercise that it answers, if any."""
-
-    id: str
-    text: str
-    exercise: str | None = None
-    setup: bool = False
 
 
 @dataclass
@@ -81,9 +70,8 @@ class Grader:
 
     sources: list[CellSource]
     backend: Any
-    key: bytes | None = None
-    submission: str = ""
-    seed: int | None = None
+    submission: str = ""  # what the seeds are drawn for, if they were not drawn elsewhere
+    seed: int | None = None  # of every exercise
     device: str = "auto"
     limits: Limits = Limits()
     weights: Mapping[str, float] = field(default_factory=dict)  # the course's weights of the properties
@@ -91,14 +79,14 @@ class Grader:
     credit: CreditRule = DEFAULT  # how the points of a failed answer are made
     killer_cells: set[str] = field(default_factory=set)
     ended_by: set[str] = field(default_factory=set, init=False)
+    seeds: Mapping[str, int] | None = None  # of exercises, drawn with the course's key
     stop_after: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
     explain: bool = True  # whether a failed answer is explained; without, its points are those that its checks earn
     _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
         """The verdict; where the grader itself fails, the verdict is `not_graded` with the reason."""
-        seed = seed_for(self.key, self.submission, exercise) if self.seed is None else self.seed
-        verdict = self._without_outcome(exercise, seed)
+        verdict = self._without_outcome(exercise, self._seed_of(exercise))
         try:
             where, lack = devices.choose(self.device, self.backend)
             if where == "cuda" and lack:
@@ -106,6 +94,17 @@ class Grader:
             return self._grade(exercise, replace(verdict, device=where), lack or CPU_ALONE * (where == "cpu"))
         except Exception as error:  # a fault of the grader: it must not cost the student points
             return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
+
+    def _seed_of(self, exercise: Exercise) -> int:
+        """The seed of its inputs. Raises LookupError if others were drawn, and this one was not: any other would be
+        known to everybody."""
+        if self.seed is not None:
+            return self.seed
+        if self.seeds is None:
+            return seed_for(None, self.submission, exercise)
+        if exercise.id not in self.seeds:
+            raise LookupError(f"no seed was drawn for {exercise.id}")
+        return self.seeds[exercise.id]
 
     def _without_outcome(self, exercise: Exercise, seed: int) -> Verdict:
         """A verdict that only says what is graded, and how."""
@@ -483,22 +482,8 @@ def _located(text: str, outcome: CellOutcome) -> str:
     return f"its cell stopped with {outcome.error}"
 
 
-def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
-    """The seed of the inputs: unpredictable without the course key, and the same at every regrade."""
-    drawn_for = f"{submission}\0{exercise.id}".encode("utf-8", "backslashreplace")  # a file's name need not be text
-    digest = hmac.new(key or PUBLIC_KEY, drawn_for, hashlib.sha256).digest()
-    return int.from_bytes(digest[:6], "big")
-
-
-def attempt_of(student: str, sources: Sequence[CellSource]) -> str:
-    """An identifier of the submitted code: the same at every regrade, and another one for other code. So the seed that
-    is shown in the feedback does not reveal the inputs of the student's next submission."""
-    code = "\0".join(source.text for source in sources)
-    return f"{student}\0{hashlib.sha256(code.encode('utf-8', 'replace')).hexdigest()}"
-
-
 def grade_source(exercise: Exercise, source: str, *, backend: Any, file: str = "", **how: Any) -> Verdict:
-    """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits, known."""
+    """Grade a plain Python source. Keywords as Grader's: submission, seed, device, limits, known."""
     how.setdefault("submission", hashlib.sha256(source.encode()).hexdigest())
     return replace(Grader([CellSource("source", source)], backend, **how).grade(exercise), file=file)
 
@@ -508,7 +493,7 @@ def grade_notebook(
     exercises: Sequence[Exercise],
     *,
     backend: Any,
-    key: bytes | None = None,
+    seeds: Mapping[str, int] | None = None,
     student: str = "",
     device: str = "auto",
     progress: Callable[..., object] | None = None,
@@ -521,6 +506,7 @@ def grade_notebook(
 ) -> list[Verdict]:
     """Grade these exercises of a notebook (a dict in nbformat 4). `progress` is called with each verdict at once.
 
+    `seeds`: of the exercises' inputs, as `seeds.seeds_for` draws them; without, those that anybody can draw.
     `weights`: the properties' weights, from `autograder.settings.points.read`; `known`: the course's own
     misconceptions, from `autograder.diagnosis.misconceptions.read`; `credit`: the rule of
     credit (`autograder.credit.rule`); `ordered`: the share of the points that an order of lines earns in the place of
@@ -530,7 +516,7 @@ def grade_notebook(
     attempt = attempt_of(student, sources)
     sources, in_order = with_programs(sources, exercises, student) if ordered else (sources, frozenset())
     grader = Grader(
-        sources, backend, key, attempt, seed, device, limits or Limits(), weights or {}, known or {}, credit
+        sources, backend, attempt, seed, device, limits or Limits(), weights or {}, known or {}, credit, seeds=seeds
     )
     verdicts = []
     for exercise in exercises:
@@ -540,24 +526,4 @@ def grade_notebook(
     return verdicts
 
 
-def sources_of(nb: Any) -> list[CellSource]:
-    """The cells that run in the box: set-up, answers, and cells that the student added; never demos or checks."""
-    sources = []
-    for index, cell in enumerate(nb["cells"]):
-        tfkit = cell.get("metadata", {}).get("tfkit")
-        tfkit = tfkit if isinstance(tfkit, Mapping) else {}
-        if (
-            cell.get("cell_type") != "code"
-            or tfkit.get("missing")
-            or tfkit.get("role") in ("demo", "experiment", "predict", "check", "hunt", "hunt-answer", "ask", "recall")
-        ):
-            continue
-        text = cell.get("source", "")
-        text = "".join(text) if isinstance(text, list) else str(text)
-        exercise = tfkit.get("exercise") if tfkit.get("role") == "exercise" else None
-        exercise = exercise if isinstance(exercise, str) else None
-        sources.append(CellSource(str(cell.get("id", f"cell-{index}")), text, exercise, tfkit.get("role") == "setup"))
-    return sources
-
-
-__all__ = ["Grader", "StudentError", "grade_notebook", "grade_source", "seed_for", "sources_of"]
+__all__ = ["CellSource", "Grader", "StudentError", "grade_notebook", "grade_source", "seed_for", "sources_of"]

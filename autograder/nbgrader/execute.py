@@ -21,6 +21,7 @@ from autograder.exercises import contracts, registry
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_line
 from autograder.feedback.translate import title_of
+from autograder.grade.seeds import seeds_for
 from autograder.nbgrader import predictions, questions, unfinished
 from autograder.questions.record import JudgedAnswers
 from autograder.sandbox import Backend, choose
@@ -119,7 +120,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 nb,
                 exercises,
                 backend=self._backend(),
-                key=self._key(),
+                seeds=self._seeds(nb, exercises, where["student"]),
                 student=where["student"],
                 device=self.device,
                 progress=lambda *what: self._progress(name, what),
@@ -201,6 +202,10 @@ class BoxedExecute(NbGraderPreprocessor):
 
     def _backend(self) -> Backend:
         return choose(self.trust, self.sandbox, self.packages)
+
+    def _seeds(self, nb: NotebookNode, exercises: Sequence[Exercise], student: str) -> Mapping[str, int]:
+        """Exercise → the seed of its inputs."""
+        return seeds_for(self._key(), student, nb, exercises)
 
     def _key(self) -> bytes:
         path = Path(self.key_file)

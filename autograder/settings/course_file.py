@@ -141,6 +141,7 @@ POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
 PART = ValueType("a number above 0 and at most 1", lambda value: _is_number(value, above=0) and value <= 1)
 WHOSE = ValueType(f'"{GROUP}" or "{STUDENT}"', lambda value: value in (GROUP, STUDENT))
 UNIT_POINTS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
+SHARE = ValueType("a number from 0 to 1", lambda value: _is_number(value, least=0) and value <= 1)
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
 BANDS = ValueType("pairs, as [[1.0, 3], [0.5, 6]], in which fewer bits never earn fewer points", _are_bands)
 URL = ValueType("a repository's address without .git, as https://github.com/OWNER/REPO", _is_url)
@@ -293,7 +294,7 @@ WEIGHTS = CourseTable(
 GRADING = CourseTable(
     name="grading",
     example='credit = "checks"',
-    help="What a wrong answer keeps, and lines in order earn.",
+    help="What a wrong answer keeps, what lines in order earn, and how many submissions are graded twice.",
     keys=(
         TableKey(
             name="credit",
@@ -308,6 +309,14 @@ GRADING = CourseTable(
             unset="none is taken",
             help="the share of its points that an exercise earns if an order of its lines is handed in in the place of "
             "code (`order(…).hand_in(…)`); the notebooks say so",
+        ),
+        TableKey(
+            name="again",
+            type=SHARE,
+            default=0.05,
+            help="the share of the submissions that `autograder grade` grades a second time, on another worker if "
+            "there are several, to name each verdict that differs; of those on a cluster's workers at least one. 0: "
+            "none",
         ),
     ),
 )

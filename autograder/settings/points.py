@@ -9,6 +9,7 @@ A course may set other weights for properties in its course.toml:
     [grading]
     credit = "checks"  # what a wrong answer keeps: see autograder.credit.rule
     ordered = 0.5      # the share that an order of lines earns: see autograder.ordering.answer
+    again = 0.1        # the share of submissions that are graded twice
 
 and its `variants` may be drawn for each student.
 """
@@ -75,6 +76,11 @@ def read_credit(path: Path) -> CreditRule:
         return check_credit(course_file.read(path).get(GRADING.name, {}).get("credit", DEFAULT), str(path))
     except CourseFileError as error:
         raise BadCredit(str(error)) from None
+
+
+def read_share_again(path: Path) -> float:
+    """The share of submissions to grade twice, by the course.toml at this path. Raises CourseFileError."""
+    return float(course_file.read(path).get(GRADING.name, {}).get("again", GRADING.defaults["again"]))
 
 
 def credit_setting(path: Path) -> str | dict[str, str]:

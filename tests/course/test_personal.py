@@ -94,7 +94,7 @@ def test_an_answer_is_graded_in_the_form_of_who_hands_it_in(root, monkeypatch):
         nbformat.write(nb, path)
     monkeypatch.chdir(root)
     opened = cluster.Course(root, UNIT)
-    records = [GradingRecord.from_bytes(grade(opened.bundle(one), opened.secret)) for one in opened.submissions()]
+    records = [GradingRecord.from_bytes(grade(opened.bundle(one))) for one in opened.submissions()]
     found = {(record.key.student, one["exercise"]): one for record in records for one in record.verdicts}
     scores = {student: found[student, ID]["score"] for student in handed_in}
     assert scores == {HIDDEN: 1.0, USUAL: 1.0, other: 0.0}

@@ -31,7 +31,7 @@ def bundle(predictions: tuple[str, ...]) -> Bundle:
 def test_a_worker_gives_points_for_the_predictions_in_the_bundle():
     sent = Bundle.from_bytes(bundle(("02.b",)).to_bytes())
     assert sent == bundle(("02.b",))
-    nb = job.grade_notebook(sent, "02-masks", sent.submitted["02-masks"], sent.released["02-masks"], b"key", [])
+    nb = job.grade_notebook(sent, "02-masks", sent.submitted["02-masks"], sent.released["02-masks"], [])
     (verdict,) = job.verdicts_in(nb)
     assert verdict["score"] == 1.0 and "not 02.a" in verdict["checks"][0]["message"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.cluster import bundle, engine
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, hash_of_checks
-from autograder.cluster.grading_process import CourseKey, WrongVersion
+from autograder.cluster.grading_process import WrongVersion
 from autograder.cluster.job import grade
 from autograder.diagnosis import misconceptions
 from autograder.nbgrader.rebuild import GradebookCell
@@ -72,7 +72,7 @@ def test_other_scoring_gives_another_hash(name, tmp_path, monkeypatch):
         file.write("MAX_EDGE_SHARE = 1.0\n")
     assert hash_of_checks({}, {}, "02-masks") != key.checks
     with pytest.raises(WrongVersion):
-        grade(Bundle(key, {}, {}, {}).to_bytes(), CourseKey(b"key"))
+        grade(Bundle(key, {}, {}, {}).to_bytes())
 
 
 MUTANT = {"words": "without `x`", "source": "pass", "caught by": ["test-1"]}

@@ -43,7 +43,7 @@ def graded(course):
     course.hand_in("ada", course.released())
     opened = Course(course.root, UNIT)
     (submission,) = opened.submissions()
-    record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
+    record = GradingRecord.from_bytes(grade(opened.bundle(submission)))
     with GradebookWriter(opened) as writer:
         writer.write(record, submission.folder)
     return course, record, submission.folder

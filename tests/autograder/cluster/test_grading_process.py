@@ -28,7 +28,7 @@ PARENT = """
 import sys
 from autograder.cluster import grading_process
 print(grading_process.warm_up(), flush=True)
-grading_process.grade(open(sys.argv[1], "rb").read(), grading_process.CourseKey(b"key"))
+grading_process.grade(open(sys.argv[1], "rb").read())
 """
 
 
@@ -40,16 +40,16 @@ def process():
 
 
 def bundle(course, student, answer):
-    """The student's bundle, and the course's key."""
+    """The student's bundle."""
     nb = course.released()
     find(nb, f"solution-{IDS[0].replace('.', '-')}").source = answer
     course.hand_in(student, nb)
     opened = Course(course.root, UNIT)
-    return opened.bundle(next(one for one in opened.submissions() if one.key.student == student)), opened.secret
+    return opened.bundle(next(one for one in opened.submissions() if one.key.student == student))
 
 
 def test_one_process_without_other_threads_grades_all(course, process):
-    records = [GradingRecord.from_bytes(process.grade(*bundle(course, name, "# right"))) for name in ("ada", "ben")]
+    records = [GradingRecord.from_bytes(process.grade(bundle(course, name, "# right"))) for name in ("ada", "ben")]
     assert [record.verdicts[0]["status"] for record in records] == ["passed", "passed"]
     assert len({record.worker for record in records} | {process.warm_up()}) == 1
     assert str(os.getpid()) != records[0].worker.partition(":")[2]
@@ -58,26 +58,26 @@ def test_one_process_without_other_threads_grades_all(course, process):
 
 def test_a_bundle_that_ends_the_process_or_fills_the_memory_costs_no_other(course, process):
     with pytest.raises(GradingProcessDied, match="ended with -9"):
-        process.grade(*bundle(course, "ada", "# kill"))
+        process.grade(bundle(course, "ada", "# kill"))
     with pytest.raises(GradingProcessDied, match="ended with -9"):
-        process.grade(*bundle(course, "eve", "# fill"), most_bytes=1 << 30)
-    assert GradingRecord.from_bytes(process.grade(*bundle(course, "ben", "# right"))).key.student == "ben"
+        process.grade(bundle(course, "eve", "# fill"), most_bytes=1 << 30)
+    assert GradingRecord.from_bytes(process.grade(bundle(course, "ben", "# right"))).key.student == "ben"
 
 
 def test_errors_of_the_job_keep_their_kind_where_the_run_must_stop(course, process):
-    sent, key = bundle(course, "ada", "# right")
+    sent = bundle(course, "ada", "# right")
     other = Bundle.from_bytes(sent)
     other = replace(other, key=other.key._replace(checks="other"))
     with pytest.raises(WrongVersion, match="install the version"):
-        process.grade(other.to_bytes(), key)
+        process.grade(other.to_bytes())
     with pytest.raises(GradingFailed, match="ValueError: not a bundle"):
-        process.grade(b"nothing", key)
+        process.grade(b"nothing")
     assert REASONS["SandboxError"] is SandboxError
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it finishes the submission first")
 def test_it_ends_with_a_worker_that_is_killed(course, tmp_path):
-    data, _ = bundle(course, "ada", "# right\n# sleep 600")
+    data = bundle(course, "ada", "# right\n# sleep 600")
     file = tmp_path / "bundle"
     file.write_bytes(data)
     words = [sys.executable, "-c", PARENT, str(file)]

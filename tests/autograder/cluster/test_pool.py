@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import dask
@@ -13,6 +14,7 @@ import torch
 from distributed.protocol import loads
 
 from autograder.cluster import grading_process, local, pool
+from autograder.cluster.bundle import Key
 
 
 class Slow:
@@ -112,3 +114,50 @@ def test_dask_runs_a_pickle_in_a_message_whatever_its_settings(tmp_path):
     message = msgpack.dumps({"result": {"__Pickled__": 1}})
     loads([message, *frames], deserialize=False, deserializers=["msgpack"])
     assert (tmp_path / "made").is_dir()
+
+
+class SecondFuture:
+    """A task that was sent, to these workers alone if any are named."""
+
+    def __init__(self, key, workers=()):
+        self.key, self.workers, self.cancelled = key, workers, False
+
+    def add_done_callback(self, call):
+        self.call = call
+
+    def cancel(self):
+        self.cancelled = True
+
+
+class ThreeWorkers:
+    """A client that notes what is sent where."""
+
+    def __init__(self, *there):
+        self.there, self.sent = list(there), []
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {address: {"nthreads": 1, "resources": {}} for address in self.there}}
+
+    def submit(self, call, data, *, key, pure, resources, workers=()):
+        self.sent.append(SecondFuture(key, workers))
+        return self.sent[-1]
+
+
+def test_what_one_worker_graded_is_kept_for_the_others_as_long_as_there_are_some():
+    client = ThreeWorkers("a", "b", "c")
+    here = pool.Pool(lambda: client, "cpu", print, list)
+    key, running, finished = Key("ada", "02-masks", "0", "0"), {}, SimpleQueue()
+    here._send(pool.GradingTask(key, bytes), running, finished)
+    here._send(pool.GradingTask(key, bytes, not_by="b"), running, finished)
+    assert [one.workers for one in client.sent] == [(), ["a", "c"]]
+    client.there = ["b", "c", "new"]
+    here._free_stranded(running, finished)
+    assert len(client.sent) == 2  # c can still take it
+    client.there = ["b", "new"]
+    here._free_stranded(running, finished)
+    assert (
+        client.sent[1].cancelled and client.sent[2].workers == () and set(running) == {client.sent[0], client.sent[2]}
+    )
+    client.there = ["b"]
+    here._send(pool.GradingTask(key, bytes, not_by="b"), running, finished)
+    assert client.sent[3].workers == ()  # there is no other

@@ -1,7 +1,8 @@
 """Graded again, a verdict is the same, or every difference is named."""
 
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -22,9 +23,9 @@ SUM = UNIT + ": {} of {} verdicts equal when graded again ({} submissions)"
 class HerePool:
     """A pool whose one worker is this process."""
 
-    def grade(self, work, secret):
+    def grade(self, work):
         for one in work:
-            yield JobOutcome(one.key, job.GradingRecord.from_bytes(job.grade(one.bundle(), secret)))
+            yield JobOutcome(one.key, job.GradingRecord.from_bytes(job.grade(one.bundle())))
 
 
 @pytest.fixture(autouse=True)
@@ -147,3 +148,54 @@ def test_grading_a_class_grades_one_in_twenty_again(course):
     assert "all 20 submissions are graded already" in "\n".join(
         run(command.grade, command.Options(course.root, UNIT))[1]
     )
+
+
+class TwoPool(HerePool):
+    """Two workers, of which `lies` gives everybody full marks; another one grades the second time if there is one."""
+
+    def __init__(self, lies="", workers=("tcp://a:1", "tcp://b:1")):
+        self.lies, self.workers = lies, workers
+
+    def grade(self, work):
+        for task, done in ((one, next(super(TwoPool, self).grade([one]))) for one in work):
+            worker = next((one for one in self.workers if one != task.not_by), self.workers[0])
+            if worker == self.lies:
+                for verdict in done.record.verdicts:
+                    verdict.update(score=verdict["max_score"], status="passed")
+            yield replace(done, worker=worker)
+
+
+@pytest.mark.parametrize("regrade", [False, True])
+def test_a_worker_that_makes_marks_up_is_named(course, monkeypatch, regrade):
+    """Of a cluster's workers at least one submission is graded again, however few there are; of a regrade, too."""
+    hand_in(course, ["ada"], "nothing")
+    monkeypatch.setattr("autograder.cluster.pool.remote", lambda *_: nullcontext(TwoPool("tcp://a:1")))
+    options = command.Options(course.root, UNIT, scheduler="tcp://127.0.0.1:1", regrade=regrade, yes=True)
+    code, lines = run(command.grade, options)
+    told = " ".join(" ".join(lines).split())
+    assert code == 2 and f"✗ ada · {UNIT} · {IDS[0]}: 2 → 0" in told
+    assert ", first graded by tcp://a:1, then by tcp://b:1" in told
+    assert SUM.format(len(IDS) - 1, len(IDS), 1)[:-1] + ", by other workers)" in told
+
+
+def test_one_worker_alone_is_said_to_have_graded_both_times(course, monkeypatch):
+    hand_in(course, ["ada"])
+    monkeypatch.setattr("autograder.cluster.pool.remote", lambda *_: nullcontext(TwoPool(workers=["tcp://a:1"])))
+    code, lines = run(command.grade, command.Options(course.root, UNIT, scheduler="tcp://127.0.0.1:1"))
+    assert code == 0 and "1 by the worker that graded them first: there was no other" in " ".join(lines)
+
+
+@pytest.mark.parametrize(("share", "again"), [(0, 0), (0.4, 2), (1, 5)])
+def test_the_course_says_how_many_are_graded_again(course, share, again):
+    (course.root / "course.toml").write_text(f"[grading]\nagain = {share}\n")
+    hand_in(course, [f"s{number}" for number in range(5)])
+    _, lines = run(command.grade, command.Options(course.root, UNIT))
+    assert (SUM.format(again * len(IDS), again * len(IDS), again) in lines) == (again > 0)
+    assert any("graded again" in line for line in lines) == (again > 0)
+
+
+def test_a_share_that_is_none_is_refused_before_anything_is_graded(course):
+    (course.root / "course.toml").write_text("[grading]\nagain = 20\n")
+    hand_in(course, ["ada"])
+    with pytest.raises(BadCourse, match=r"\[grading\]: again = 20 must be a number from 0 to 1"):
+        run(command.grade, command.Options(course.root, UNIT))

@@ -237,18 +237,6 @@ def test_an_explanation_that_fails_is_logged_and_loses_no_verdict(monkeypatch, c
     assert "ZeroDivisionError" in caplog.text and SPLIT.id in caplog.text
 
 
-def test_seeds_differ_by_key_student_and_exercise():
-    seeds = {run.seed_for(key, who, what) for key in (None, b"k") for who in "ab" for what in (ATTEND, SPLIT)}
-    assert len(seeds) == 8
-    assert run.seed_for(b"k", "a", ATTEND) == run.seed_for(b"k", "a", ATTEND)
-
-
-def test_the_seed_of_a_feedback_draws_nothing_for_the_next_hand_in():
-    first, again, next_one = ([run.CellSource("a", text, "attention.attend")] for text in ("x = 1", "x = 1", "x = 2"))
-    attempts = [run.attempt_of("ada", sources) for sources in (first, again, next_one)]
-    assert attempts[0] == attempts[1] != attempts[2] and run.attempt_of("ben", first) != attempts[0]
-
-
 def test_check_prints_one_object_a_file():
     words = ["check", ATTEND.id, str(answers(ATTEND, "right")[0]), "--json"]
     done = subprocess.run([sys.executable, "-m", "autograder", *words], capture_output=True, text=True, timeout=120)

@@ -129,7 +129,7 @@ def points_in_cluster(course: Course, grade_id: str, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.chdir(course.root)
     opened = cluster.Course(course.root, UNIT)
-    records = [GradingRecord.from_bytes(grade(opened.bundle(one), opened.secret)) for one in opened.submissions()]
+    records = [GradingRecord.from_bytes(grade(opened.bundle(one))) for one in opened.submissions()]
     return {
         record.key.student: verdict["score"]
         for record in records

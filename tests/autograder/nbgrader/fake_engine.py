@@ -19,7 +19,7 @@ class Kill(NbGraderPreprocessor):
         return nb, resources
 
 
-def grade_notebook(nb, exercises, *, backend, key, student, device, progress, limits, **of_the_course):
+def grade_notebook(nb, exercises, *, backend, seeds, student, device, progress, limits, **of_the_course):
     """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader, `# kill`
     ends its process.
 
@@ -49,6 +49,7 @@ def grade_notebook(nb, exercises, *, backend, key, student, device, progress, li
                 reason="a check crashed" if status == "not_graded" else "",
                 outputs=outputs,
                 sandbox="fake",
+                seed=seeds[exercise.id],
             )
         )
         progress(found[-1])

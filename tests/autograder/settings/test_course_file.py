@@ -69,6 +69,7 @@ purity = 3
 [grading]
 credit = "checks"
 ordered = 0.5
+again = 0.1
 
 [capstone]
 seconds = 30
