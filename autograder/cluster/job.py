@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -18,6 +17,7 @@ from traitlets.config import Config
 from autograder.api import Exercise
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNotebook, hash_of_checks, pack, unpack
 from autograder.cluster.grading_process import WrongVersion, worker_name
+from autograder.cluster.received import check_record
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, equal_ids_note, parse_counting
@@ -39,7 +39,10 @@ class GradingRecord:
     @classmethod
     def from_bytes(cls, data: bytes) -> GradingRecord:
         """The record in these bytes. Raises ValueError if they are not a record."""
-        raw = unpack(data)
+        return cls._made(unpack(data))
+
+    @classmethod
+    def _made(cls, raw: Any) -> GradingRecord:
         whole = raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"]
         return cls(Key(*raw["key"]), *whole, raw.get("missing", {}), raw.get("notes", []))  # older ones have neither
 
@@ -48,14 +51,13 @@ class GradingRecord:
         """The record in these bytes, which a worker sent for `key`. Raises ValueError if they are not that.
 
         A worker that lies can spoil the submissions it was given, and no others: neither another student's grade, nor a
-        file outside this student's folder.
+        file outside this student's folder, nor the run of the class.
         """
-        record = cls.from_bytes(data)
-        if record.key != key:
-            raise ValueError(f"a worker sent the record of another submission: {record.key}")
-        if any(not isinstance(text, str) or Path(name).name != name for name, text in record.notebooks.items()):
-            raise ValueError("a worker sent a notebook whose name is no file name")
-        return record
+        raw = unpack(data)
+        check_record(raw)
+        if raw.get("key") != list(key):
+            raise ValueError(f"a worker sent the record of another submission: {str(raw.get('key'))[:200]}")
+        return cls._made(raw)
 
     def to_bytes(self) -> bytes:
         """The record, to be sent or stored."""

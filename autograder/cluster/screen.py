@@ -98,7 +98,7 @@ class ProgressScreen:
 
 def _why(record: GradingRecord) -> str:
     others = [verdict for verdict in record.verdicts if verdict["notebook"] not in record.missing]
-    return "  ".join(filter(None, [*record.missing.values(), reasons(others)]))
+    return "  ".join(filter(None, [*map(one_line, record.missing.values()), reasons(others)]))
 
 
 def _short(names: Iterable[str]) -> str:

@@ -20,7 +20,8 @@ from autograder.nbgrader.predictions import GRADE_ID
 from autograder.nbgrader.rebuild import GradebookCell
 
 ASKS = GradebookCell(GRADE_ID, "code", 'predictions_made("02.a", "02.b")', "0" * 32, True, True, False, False, 2.0)
-SUBMITTED = {"02-masks": SubmittedNotebook(text=writes(new_notebook()))}
+EMPTY = writes(new_notebook())
+SUBMITTED = {"02-masks": SubmittedNotebook(text=EMPTY)}
 
 
 def bundle(predictions: tuple[str, ...]) -> Bundle:
@@ -62,9 +63,9 @@ def test_answers_about_code_are_sent_and_new_ones_are_a_new_submission():
 def test_cluster_worker_other_record():
     """A worker that lies could write another student's grade, or a file outside the student's folder."""
     key, other = Key("ada", "a", "1", "2"), Key("ben", "a", "1", "2")
-    record = job.GradingRecord(key, {"a": "{}"}, [], 0.1, "w")
+    record = job.GradingRecord(key, {"a": EMPTY}, [], 0.1, "w")
     assert job.GradingRecord.of(key, record.to_bytes()) == record
-    outside = job.GradingRecord(key, {"../../ben/a/a": "{}"}, [], 0.1, "w")
+    outside = job.GradingRecord(key, {"../../ben/a/a": EMPTY}, [], 0.1, "w")
     for wanted, sent, why in ((other, record, "another submission"), (key, outside, "no file name")):
         with pytest.raises(ValueError, match=why):
             job.GradingRecord.of(wanted, sent.to_bytes())
