@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from autograder.api import Exercise, Limits
 from autograder.checks.probe import FATAL
@@ -40,6 +41,18 @@ NO_FUNCTION = "There is no function whose name begins with test: write `def test
 RAISED_AT = "{message} (line {line})"
 OTHER_PARAMETER = "`{function}` has a parameter `{name}`: it may have {known}."
 OWN_FRAME = re.compile(r'File "<test>", line (\d+), in test')
+
+
+Run = Callable[[str], StudentError | None]  # what stops the test on this code
+SHUFFLE = random.SystemRandom().shuffle
+
+
+class Turn(NamedTuple):
+    """One code that a test is run on, and what it is; `name`: of another mistake."""
+
+    kind: Literal["right", "own", "obfuscated", "other"]
+    code: str
+    name: str = ""
 
 
 class BadTest(Exception):
@@ -106,30 +119,48 @@ def judge_test(hunt: Hunt, test: StudentTest, backend: Backend, seed: int = 0) -
     """
     exercise = hunt.exercise
     styles = [without_adapter(one.read_text(encoding="utf-8")) for one in answers(exercise, "right")]
+    others = list(_others(hunt, seed))
+    return report_on(hunt, styles, others, seed, lambda code: run_test(exercise, code, test, backend))
+
+
+def report_on(
+    hunt: Hunt | PageHunt, styles: Sequence[str], others: Sequence[tuple[str, str]], seed: int, run: Run
+) -> TestReport:
+    """The report on a test that is run on right code in these styles, on the hunt's code, and on others by name.
+
+    What it is run on comes in an order that nobody knows: a box can tell how many there were before it, so that a test
+    which counts them would otherwise know which code it has. After a false alarm only right code and the hunt's are
+    left: it says nothing of a mistake. After one that does not end, no right code is run again and again.
+    """
     right = with_obfuscated(styles, f"{seed}/{hunt.id}")
-    run = lambda code: run_test(exercise, code, test, backend)
-    accepted = accepted_of(right, run)
-    own, of_obfuscated = errors_on_hunt(hunt, run, seed, accepted == len(right))
-    others = list(_others(hunt, seed)) if accepted == len(right) else []  # a false alarm says nothing of a mistake
-    missed = tuple(name for name, code in others if run(obfuscate(code, f"{seed}/{name}")) is None)
-    return report_of(len(styles), len(right) - accepted, own, of_obfuscated, len(others), missed)
+    turns = [Turn("right", code) for code in right]
+    SHUFFLE(turns)
+    first, *rest = turns  # so that a test with a false alarm, or without an end, is seldom run on anything else
+    rest += [Turn("own", hunt.code), Turn("obfuscated", obfuscate(hunt.code, f"{seed}/{hunt.id}"))]
+    rest += [Turn("other", obfuscate(code, f"{seed}/{name}"), name) for name, code in others]
+    SHUFFLE(rest)
+    own = of_obfuscated = None
+    alarms, ended, missed = 0, False, list[str]()
+    for turn in (first, *rest):
+        if ended if turn.kind == "right" else alarms and turn.kind != "own":
+            continue
+        error = run(turn.code)
+        if turn.kind == "right" and error is not None:
+            alarms, ended = alarms + 1, error.kind in FATAL
+        elif turn.kind == "own":
+            own = error
+        elif turn.kind == "obfuscated":
+            of_obfuscated = error
+        elif turn.kind == "other" and error is None:
+            missed.append(turn.name)
+    if alarms:
+        return report_of(len(styles), len(right) if ended else alarms, own, own, 0, ())
+    return report_of(len(styles), 0, own, own and of_obfuscated, len(others), tuple(sorted(missed)))
 
 
 def with_obfuscated(right: Sequence[str], seed: str) -> list[str]:
     """Right answers, then some of them obfuscated: a test that only sees obfuscation has a false alarm."""
     return [*right, *(obfuscate(code, f"{seed}/{number}") for number, code in enumerate(right[:MAX_OBFUSCATED]))]
-
-
-def errors_on_hunt(
-    hunt: Hunt | PageHunt, run: Callable[[str], StudentError | None], seed: int, accepts_right: bool
-) -> tuple[StudentError | None, StudentError | None]:
-    """What stopped the test on the hunt's code, and on the same code obfuscated.
-
-    The code is shown with the hunt, so that a test can know its bytecode by heart and ask nothing of what it does. One
-    that right code fails is not run again: it earns nothing, and may never end.
-    """
-    own = run(hunt.code)
-    return own, own if own is None or not accepts_right else run(obfuscate(hunt.code, f"{seed}/{hunt.id}"))
 
 
 def report_of(
@@ -138,24 +169,14 @@ def report_of(
 ) -> TestReport:  # fmt: skip
     """The report on a test that these errors stopped on the hunt's code and on the same code obfuscated.
 
-    An alarm on an obfuscated right answer counts like one on a style more.
+    The code is shown with the hunt, so that a test can know its bytecode by heart and ask nothing of what it does. An
+    alarm on an obfuscated right answer counts like one on a style more.
     """
     message, catches = "" if own is None else error_text(own), own is not None and of_obfuscated is not None
     knows_code = own is not None and of_obfuscated is None
     return TestReport(
         styles, max(0, styles - alarms), catches, message, others, others - len(missed), missed, knows_code
     )
-
-
-def accepted_of(right: Sequence[str], run: Callable[[str], StudentError | None]) -> int:
-    """The number of right answers on which the test passes; one that does not end is not run again and again."""
-    accepted = 0
-    for code in right:
-        error = run(code)
-        if error is not None and error.kind in FATAL:
-            return 0
-        accepted += error is None
-    return accepted
 
 
 def _others(hunt: Hunt, seed: int) -> Iterator[tuple[str, str]]:

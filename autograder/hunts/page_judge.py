@@ -27,7 +27,6 @@ from autograder.hunts.judge import (
     left_out,
 )
 from autograder.hunts.make import changed_lines
-from autograder.hunts.obfuscate import obfuscate
 from autograder.hunts.own_test import (
     MAX_OTHERS,
     OTHER_PARAMETER,
@@ -35,11 +34,8 @@ from autograder.hunts.own_test import (
     BadTest,
     StudentTest,
     TestReport,
-    accepted_of,
-    errors_on_hunt,
     functions_of,
-    report_of,
-    with_obfuscated,
+    report_on,
 )
 from autograder.hunts.page_run import (
     CASES,
@@ -139,14 +135,9 @@ def read_page_test(source: str) -> StudentTest:
 
 def judge_page_test(hunt: PageHunt, test: StudentTest, backend: Backend, seed: int = 0) -> TestReport:
     """Run the test on the page in its styles, on the hunt's code, and on other faults of the page."""
+    others = [(one.fault, one.code) for one in _others(hunt, seed)]
     styles = equivalent_sources(hunt.page)
-    right = with_obfuscated(styles, f"{seed}/{hunt.id}")
-    run = lambda code: run_page_test(code, test, backend)
-    accepted = accepted_of(right, run)
-    own, of_obfuscated = errors_on_hunt(hunt, run, seed, accepted == len(right))
-    others = list(_others(hunt, seed)) if accepted == len(right) else []  # a false alarm says nothing of a fault
-    missed = tuple(one.fault for one in others if run(obfuscate(one.code, f"{seed}/{one.fault}")) is None)
-    return report_of(len(styles), len(right) - accepted, own, of_obfuscated, len(others), missed)
+    return report_on(hunt, styles, others, seed, lambda code: run_page_test(code, test, backend))
 
 
 def _others(hunt: PageHunt, seed: int) -> Iterator[PageHunt]:

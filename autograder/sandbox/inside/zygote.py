@@ -15,7 +15,6 @@ import ctypes
 import gc
 import importlib
 import importlib.util
-import itertools
 import json
 import os
 import resource
@@ -393,7 +392,8 @@ def main() -> None:
     gc.freeze()
     control.send(b"warm")
     left = list(LATER)
-    for boxes in itertools.count():
+    boxes = 0
+    while True:
         import_later(control, boxes, left)
         message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
         if not message:
@@ -405,6 +405,7 @@ def main() -> None:
         if message == IMPORT_ALL:
             import_all(fds[0], left)
             continue
+        boxes = min(boxes + 1, SOON)  # a box can read this frame: it shall not find how many there were before it
         spawn(control, message, list(fds), modules)
         reap()
 

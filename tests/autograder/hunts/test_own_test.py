@@ -1,13 +1,17 @@
 """A student's test is judged by what it says of right code, of the hunt's code and of other mistakes."""
 
+import random
+
 import pytest
 
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.exercises.contracts import without_adapter
 from autograder.hunts import make, own_test
 from autograder.hunts.judge import part_of_test
 from autograder.hunts.own_test import BadTest, judge_test, read_test, run_test
 from autograder.sandbox import choose
+from autograder.sandbox.client import StudentError
 
 HUNT = make.find("masks.causal/sees_one_ahead")
 CAUSAL = HUNT.exercise
@@ -136,6 +140,41 @@ def test_it(answer):
     assert report.accepted == report.right and not report.catches and report.killed == 0
 
 
+COUNTS_BOXES = """
+import sys
+
+def test_it(answer):
+    frame, before = sys._getframe(), 0
+    while frame is not None:
+        before = frame.f_locals.get("boxes", before)
+        frame = frame.f_back
+    raise ValueError(before)
+"""
+
+
+def test_a_box_does_not_tell_how_many_there_were_before_it(backend):
+    """The process that forks boxes counted them, so that a test knew when all right answers had passed: 1.5 of 1.5."""
+    test = read_test(CAUSAL, COUNTS_BOXES)
+    told = [run_test(CAUSAL, HUNT.code, test, backend).message for _ in range(8)]
+    assert len(set(told[4:])) == 1, told
+
+
+def test_a_test_that_counts_its_turns_has_a_false_alarm(monkeypatch):
+    """By the clock it can count them wherever it runs; but it cannot know what has its turn."""
+    assert isinstance(own_test.SHUFFLE.__self__, random.SystemRandom)
+    monkeypatch.setattr(own_test, "SHUFFLE", random.Random(0).shuffle)
+    styles = [without_adapter(one.read_text()) for one in answers(CAUSAL, "right")]
+    others = list(own_test._others(HUNT, 0))
+    for passes in range(20):
+        ran = []
+
+        def run(code, ran=ran, passes=passes):
+            ran.append(code)
+            return StudentError("exception", "AssertionError") if len(ran) > passes else None
+
+        assert part_of_test(own_test.report_on(HUNT, styles, others, 0, run)).points < 0.5, passes
+
+
 def test_what_a_test_says_of_right_code_is_not_in_the_report(backend):
     source = "def test_it(answer):\n    if not answer(3)[0, 1]:\n        raise ValueError(answer(3).tolist())\n"
     report = judge(source, backend)
@@ -149,7 +188,7 @@ def test_a_test_that_does_not_end_is_run_on_one_right_answer_alone(backend, monk
     monkeypatch.setattr(own_test, "LIMITS", Limits(call_s=0.5))
     monkeypatch.setattr(own_test, "run_test", lambda *given: ran.append(given[1]) or run_test(*given))
     report = judge("def test_it(answer):\n    while True: pass\n", backend)
-    assert report.accepted == 0 and len(ran) == 2
+    assert report.accepted == 0 and len(ran) == 2 and ran[1] == HUNT.code
 
 
 @pytest.mark.parametrize(
