@@ -9,6 +9,7 @@ import stat
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from tfkit_course.formats import notebook_fault
 from tfkit_course.small_file import SUBMISSION_BYTES, parse_json, read_small, reason
 
 CELLS = 2_000  # per notebook; a lesson has a hundred
-OUTPUTS = 200  # outputs read per notebook, since each is validated in the grader's own process
+OUTPUTS = 200  # outputs, and attachments, read per notebook: each is validated in the grader's own process
+FORMATS = 10  # of an attachment's data; the front end writes one
 MAX_OUTPUT = 1 << 20  # characters of all these outputs together
 
 
@@ -114,8 +116,11 @@ def _bounded(data: Any) -> Any:
         raise UnreadableNotebook(
             f"it has more than {CELLS} cells; delete those that do not belong to it and submit it again"
         )
-    outputs, characters = OUTPUTS, MAX_OUTPUT
+    outputs, attachments, characters = OUTPUTS, OUTPUTS, MAX_OUTPUT
     for cell in cells:
+        if isinstance(cell, dict) and "attachments" in cell:
+            cell["attachments"] = _attached(cell["attachments"], attachments)
+            attachments -= len(cell["attachments"])
         if not isinstance(cell, dict) or "outputs" not in cell:
             continue
         kept = []
@@ -127,6 +132,13 @@ def _bounded(data: Any) -> Any:
         outputs -= len(kept)
         cell["outputs"] = kept
     return data
+
+
+def _attached(attachments: Any, most: int) -> dict[str, Any]:
+    """At most so many of a cell's attachments, each in a few formats: a validator reads each by itself."""
+    pairs = attachments.items() if isinstance(attachments, dict) else ()
+    whole = ((name, one) for name, one in pairs if isinstance(one, dict) and len(one) <= FORMATS)
+    return dict(islice(whole, most))
 
 
 MARKS = ("nbgrader", "tfkit")  # metadata of a cell of which anything is used
