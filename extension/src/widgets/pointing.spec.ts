@@ -41,6 +41,22 @@ it('takes no link that says nothing, or that is not to be understood', () => {
   }
 });
 
+it('takes no name that every object has for a part', () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf']) {
+    expect(pointerOf(`#show:part=${name}`), name).toBeNull();
+  }
+});
+
+it('takes no list that no text has: each square of a figure would look through it', () => {
+  expect(pointerOf(`#show:rows=${Array.from({ length: 32 }, (_, n) => n).join(',')}`)).not.toBeNull();
+  const long = `0..1${',5'.repeat(1_000_000)}`;
+  const started = performance.now();
+  for (const query of [`rows=${long}`, `cols=${long}`, `part=self${',past'.repeat(1_000_000)}`]) {
+    expect(pointerOf(`#show:${query}`)).toBeNull();
+  }
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
 it('says what it selects', () => {
   expect(pointerWords(point('rows=2'))).toBe('row 2');
   expect(pointerWords(point('map=1&cols=0..3,-1'))).toBe('map 2 of the figure, columns 0–3, the last column');

@@ -40,6 +40,8 @@ export interface IPointer extends ISelection {
   readonly table: boolean;
 }
 
+/** Characters of a link: each square of a figure goes through its lists, and whoever wrote a notebook may write a million. */
+const LONGEST = 1000;
 const RANGE = /^(-1|\d+(?:\.\.\d+)?)$/;
 
 function rangesOf(text: string | null): Range[] | null {
@@ -51,7 +53,7 @@ function rangesOf(text: string | null): Range[] | null {
 
 /** What a link points at; null for a link that does not point, or not at anything that there is. */
 export function pointerOf(href: string | null): IPointer | null {
-  if (!href?.startsWith(PREFIX)) {
+  if (!href?.startsWith(PREFIX) || href.length > LONGEST) {
     return null;
   }
   const asked = new URLSearchParams(href.slice(PREFIX.length));
@@ -62,7 +64,7 @@ export function pointerOf(href: string | null): IPointer | null {
   if (
     !rows ||
     !cols ||
-    !parts.every((part): part is PartName => part in PARTS) ||
+    !parts.every((part): part is PartName => Object.keys(PARTS).includes(part)) ||
     (map !== null && !/^\d+$/.test(map))
   ) {
     return null;
