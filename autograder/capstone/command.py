@@ -13,6 +13,7 @@ from autograder import sandbox
 from autograder.capstone import results
 from autograder.console import help_texts
 from autograder.console.base import BadInput
+from autograder.feedback.text import plain
 from autograder.settings.capstone import Terms, read
 from tfkit_course.command_line import add_command
 
@@ -132,7 +133,7 @@ def _show(arguments: argparse.Namespace) -> int:
     for board in boards:
         print(board["assignment"])
         for index, row in enumerate(board["rows"], 1):
-            who = row["called"] or "anonymous"
+            who = plain(str(row["called"] or "anonymous"))
             print(
                 f"{index:4}  {row['bits']:.3f} bits per byte, {row['excess']:.3f} above the entropy of the text  {who}"
             )
@@ -143,7 +144,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def sentence(found: dict[str, Any], terms: Terms) -> str:
     """The result in one line."""
     if found["reason"]:
-        return f"0 of {terms.points:g} points: {found['reason']}"
+        return f"0 of {terms.points:g} points: {plain(found['reason'])}"  # what the student's code said
     return (
         f"{found['points']:g} of {terms.points:g} points: {found['bits']:.3f} bits per byte of new text, "
         f"{found['excess']:.3f} above its own {found['floor']:.3f}; trained for {found['seconds']:g} s"

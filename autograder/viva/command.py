@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, lack
+from autograder.feedback.text import plain
 from autograder.questions.command import backend_of, count_of_questions
 from tfkit_course.command_line import add_command
 
@@ -59,12 +60,12 @@ def _viva(arguments: argparse.Namespace) -> int:
         except Exception as error:  # whatever a submission does costs no other student the page
             _tell(f"{student}: no page ({type(error).__name__}: {error})")
             continue
-        print(f"wrote {path}", flush=True)
+        print(f"wrote {plain(str(path))}", flush=True)
         for problem in page.problems:
             _tell(f"{student}: {problem}")
     return 0
 
 
 def _tell(text: str) -> None:
-    """A line for the person at the terminal, which shows any text."""
-    print(f"autograder: {text}".encode("utf-8", "replace").decode(), file=sys.stderr)
+    """A line for the person at the terminal, of which no text controls it: files' names are the students'."""
+    print(f"autograder: {plain(text)}", file=sys.stderr)

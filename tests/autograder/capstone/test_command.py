@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.capstone import command as capstone
+from autograder.capstone import results
+from autograder.settings.capstone import Terms
 from course import build as builder
 
 UNIT, CELL = "17-capstone", "project-language-model"
@@ -86,3 +90,13 @@ def test_a_folder_that_is_no_course_is_named(tmp_path: Path, what: str) -> None:
 def test_a_student_who_handed_nothing_in_is_named(course: Path) -> None:
     done = command(course, "autograder", "capstone", "grade", ".", UNIT, "dan")
     assert done.returncode == 2 and "dan has not submitted 17-capstone" in done.stderr
+
+
+def test_neither_what_code_says_nor_a_name_on_the_leaderboard_controls_the_terminal(tmp_path, capsys):
+    title = "\x1b]0;yours\x07"
+    found = {"reason": f"your code stopped with exception: ValueError: {title}"}
+    assert capstone.sentence(found, Terms()).endswith(r"ValueError: \x1b]0;yours\x07")
+    row = {"called": title, "bits": 1.0, "floor": 1.0, "excess": 0.0, "seconds": 1.0, "listed": True}
+    results.keep(tmp_path, UNIT, "ann", row)
+    assert capstone._show(argparse.Namespace(course=tmp_path)) == 0
+    assert r"\x1b]0;yours\x07" in capsys.readouterr().out

@@ -95,8 +95,18 @@ def test_a_failure_of_any_kind_is_a_line_of_that_student(course, tmp_path, capsy
 
     monkeypatch.setattr(page, "page_of", fails)
     assert run("viva", str(course), UNIT, "-o", str(tmp_path), "--trust") == 0
-    assert "ada: no page (MemoryError: too much ?)" in capsys.readouterr().err
+    assert r"ada: no page (MemoryError: too much \ud800)" in capsys.readouterr().err
     assert (tmp_path / f"{UNIT}-eve.html").exists()
+
+
+def test_no_name_of_a_file_controls_the_terminal(course, tmp_path, capsys):
+    title = "\x1b]0;yours\x07"
+    (course / "submitted" / "eve" / UNIT / f"{UNIT}.ipynb").rename(
+        course / "submitted" / "eve" / UNIT / f"{title}.ipynb"
+    )
+    assert run("viva", str(course), UNIT, "eve", "-o", str(tmp_path), "--trust") == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err and r"eve: \x1b]0;yours\x07.ipynb: it is not" in said.err
 
 
 def test_a_page_names_its_readers_language(monkeypatch, tmp_path, backend):
