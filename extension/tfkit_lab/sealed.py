@@ -149,6 +149,8 @@ def is_entry(one: Any) -> bool:
     """Whether it is a prediction as `seal` writes it."""
     if not isinstance(one, dict) or not isinstance(one.get("at"), str) or not isinstance(one.get("questions"), list):
         return False
+    if "answers" not in one:  # of a skipped question it is None
+        return False
     questions, observed = one["questions"], one.get("observed")
     valid = all(map(_is_question, questions)) and _is_sure(one.get("sure"))
     lists = (one.get("answers"), one.get("again"), observed)

@@ -281,6 +281,19 @@ def test_a_result_or_a_mask_that_is_nothing_closes_the_view_for_nobody_else(tmp_
     assert [by["student"] for by in found[0]["by"]] == ["ben"] and found[0]["observed"] is None
 
 
+def test_an_entry_without_answers_closes_the_view_for_nobody_else(tmp_path):
+    """Without the word itself, which stands for a skipped question where it says null."""
+    for student in ("aaron", "ben"):
+        put(tmp_path, student, QUESTIONS[:1], "03.attentions")
+    file = tmp_path / "aaron.t.json"
+    whole = json.loads(file.read_text())
+    del whole["predictions"]["03.attentions"]["answers"]
+    file.write_text(json.dumps(whole))
+    found = sealed.of_class(tmp_path / "none", str(tmp_path))
+    calibration.add_to_class(found)
+    assert [by["student"] for by in found[0]["by"]] == ["ben"]
+
+
 def test_a_time_to_come_does_not_open_the_view_at_the_prediction_of_one_student(tmp_path):
     put(tmp_path, "aaron", QUESTIONS[:1], "03.attentions", answers=[4], at="9999-01-01T00:00:00+00:00")
     put(tmp_path, "ben", QUESTIONS[:1], "03.attentions", answers=[4], at="2026-01-01T00:00:00+00:00")
