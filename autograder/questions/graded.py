@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.api import Exercise
+from autograder.checks.probe import Case
 from autograder.exercises import injected_modules
 from autograder.exercises.contracts import contract_name, full_id
 from autograder.feedback.translate import override_language, say
@@ -124,18 +125,27 @@ def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:
 
 def is_self_contained(code: StudentCode, sources: Sequence[CellSource], backend: Backend, budget: CallBudget) -> bool:
     """Whether the cell, where it finds nothing but imports and right answers to earlier exercises, answers some call as
-    it should, and every one that it answers so beside the other cells: code can get at those in more ways than can be
-    listed. The calls are drawn for this code, so that it cannot hold the result of one that is known."""
+    it should, and every one that it answers so beside the other cells, by the same lines: code can get at those in more
+    ways than can be listed. The calls are drawn for this code, so that it cannot hold the result of one that is
+    known."""
     given = injected_modules.source(earlier_answers(code.exercise, code.text))[0]
     before = (Cell("imports", guarded_imports(one.text for one in sources)), Cell("earlier", given))
     drawn = cases(code.exercise, record.digest(code.text))
     with CodeRunner(code, backend, budget) as run:
         beside = [usable(code.exercise, case, run, code.text) for case in drawn]
+        lines = [_lines_run(run, code.text, one) for one in beside]
     asked = [one or case for one, case in zip(beside, drawn, strict=True)]
     with CodeRunner(replace(code, before=before), backend, budget) as run:
         alone = [usable(code.exercise, case, run, code.text) for case in asked]
+        others = any(one != _lines_run(run, code.text, case) for one, case in zip(lines, beside, strict=True))
     lost = any(one is not None and other is None for one, other in zip(beside, alone, strict=True))
-    return not lost and any(one is not None for one in alone)
+    return not lost and not others and any(one is not None for one in alone)
+
+
+def _lines_run(run: CodeRunner, text: str, case: Case | None) -> set[int]:
+    """The lines of the cell that run for this call; none without one."""
+    notes = None if case is None else run.notes(text, case, "_q_watch")
+    return set(notes[1]) if notes else set()
 
 
 def _undecided(message: str) -> JudgedAnswers:

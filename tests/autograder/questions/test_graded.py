@@ -159,6 +159,32 @@ def test_code_that_falls_back_on_one_known_result_is_left_to_a_person(backend):
     assert not graded.is_self_contained(code, sources, backend, graded.submission_budget())
 
 
+FALLS_BACK = """import copyreg
+import torch
+
+
+def causal_mask(n):
+    sizes = [n, n + 1]
+    work = copyreg.dispatch_table.get(frozenset)
+    if work is not None:
+        return work(min(sizes))
+    place = torch.arange(n)
+    return place[None, :] <= place[:, None]
+"""
+
+
+def test_code_that_runs_other_lines_alone_is_left_to_a_person(backend):
+    """It does all the work alone, and none beside another cell: right answers about `n + 1` were 3 of 3."""
+    exercise = registry.find("masks.causal")
+    other = "import copyreg\n" + WORK + "\ncopyreg.dispatch_table[frozenset] = _work\n"
+    code = code_of(exercise, notebook_of(other, FALLS_BACK))
+    sources = [CellSource("a", other), CellSource("b", FALLS_BACK)]
+    assert not graded._hidden(code, sources)
+    assert not graded.is_self_contained(code, sources, backend, graded.submission_budget())
+    plain = code_of(exercise, notebook_of("import copyreg\n", FALLS_BACK))
+    assert graded.is_self_contained(plain, sources[1:], backend, graded.submission_budget())
+
+
 def test_code_that_is_right_alone_may_use_imports_and_earlier_answers_of_other_cells(backend):
     exercise = registry.find("masks.decoder")
     text = "def decoder_mask(ids, pad):\n    return padding_mask(ids, pad) & causal_mask(np.shape(ids)[-1])\n"
