@@ -22,6 +22,7 @@ TAKEN = (
     "This order is your answer, if it is all of the answer's cell. When the notebook is graded, it earns at most "
     "{share} % of the points."
 )
+UNKNOWN = "This order is your answer if it is all of the answer's cell, and if the notebook says that orders count."
 RIGHT = "Your order is right: it passes all checks."
 NOT_TAKEN = "This notebook takes no order of lines as the answer to {exercise}: write the code."
 
@@ -55,8 +56,8 @@ class NotebookPuzzle:
         from IPython import get_ipython
 
         exercise, shell = self.task["exercise"], get_ipython()
-        share, known = ordered_exercises()
-        if exercise not in known or shell is None:
+        taken = ordered_exercises()
+        if shell is None or (taken is not None and exercise not in taken[1]):
             raise OrderFailed(say(NOT_TAKEN, exercise=exercise))
         found = self.check(answer).found
         sentences = found["sentences"]
@@ -64,7 +65,7 @@ class NotebookPuzzle:
             sentences = [say(RIGHT)]  # and not: now write it yourself
             puzzle = make(registry.find(exercise), self._student, self.task["seed"])
             exec(puzzle.program(read_order(puzzle, answer)), shell.user_ns)  # all its lines are our own
-        told = say(TAKEN, share=f"{100 * share:g}")
+        told = say(UNKNOWN) if taken is None else say(TAKEN, share=f"{100 * taken[0]:g}")
         return NotebookOrderVerdict({**found, "sentences": [*sentences, told]})
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -93,11 +94,12 @@ class NotebookOrderVerdict:
         return verdict_text(self.found)
 
 
-def ordered_exercises(environment: Mapping[str, str] = os.environ) -> tuple[float, list[str]]:
+def ordered_exercises(environment: Mapping[str, str] = os.environ) -> tuple[float, list[str]] | None:
     """The share of the points that an order of lines earns in this kernel's notebook, and the exercises, with their
-    contracts, of which it takes one; 0 and none if it takes none, or cannot be read."""
+    contracts, of which it takes one; 0 and none if it takes none, and None if the notebook cannot be read."""
     try:
-        found = open_notebook(environment)["metadata"]["tfkit"]["ordered"]
+        marks = open_notebook(environment)["metadata"]["tfkit"]
+        found = marks.get("ordered", {"share": 0.0, "exercises": []})
         return float(found["share"]), list(map(str, found["exercises"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.0, []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

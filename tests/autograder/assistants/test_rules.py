@@ -35,6 +35,8 @@ def test_a_course_that_draws_contracts_asks_otherwise(tmp_path):
                   next(one for one in groups if not draw_contract(exercise, one))):  # fmt: skip
         (tmp_path / "course.toml").write_text(f'variants = "{group}"\n')
         assert read_rules(tmp_path).asks_otherwise(exercise) == bool(draw_contract(exercise, group))
+        (tmp_path / "course.toml").write_text(f'variants = "{group}"\nvariants_for = "student"\n')
+        assert read_rules(tmp_path).asks_otherwise(exercise)  # of some student
 
 
 def test_a_notebook_that_asks_under_another_contract(tmp_path):

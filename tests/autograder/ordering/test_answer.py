@@ -129,6 +129,16 @@ def test_a_right_order_defines_the_function_in_the_notebook_and_says_what_it_ear
         wrong.hand_in(RIGHT)
 
 
+def test_where_the_notebook_cannot_be_read_it_says_what_counts(taken, monkeypatch):
+    """Jupyter tells its kernels where the notebook is; other front ends do not."""
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    said = {"exercise": MASKS.id, "status": "failed", "sentences": ["No."], "checks": [], "sandbox": ""}
+    monkeypatch.setattr(notebook, "ask", lambda *_: said)
+    found = NotebookPuzzle(task(PUZZLE), [], "ada").hand_in(RIGHT)
+    assert "No." in repr(found) and "if the notebook says that orders count" in repr(found)
+    assert "decoder_mask" not in taken.user_ns
+
+
 def test_a_notebooks_check_is_about_the_program_of_the_order():
     own = write_order(make(MASKS).right)
     (cell,) = checking._cells([CALL.format(own)])
