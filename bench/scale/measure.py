@@ -75,7 +75,7 @@ def _grading(root: Path, console: Console) -> tuple[list[float], list[float], li
         for submission in course.submissions():
             data = course.bundle(submission)
             found: list[job.GradingRecord] = []
-            grades.append(_cost(lambda: found.append(job.GradingRecord.from_bytes(job.grade(data, course.secret)))))  # noqa: B023
+            grades.append(_cost(lambda: found.append(job.GradingRecord.from_bytes(job.grade(data)))))  # noqa: B023
             started = time.process_time()
             records.add(round, found[0])
             writer.write(found[0], submission.folder)
