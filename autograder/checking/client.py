@@ -20,6 +20,7 @@ from typing import Any
 
 from autograder.checking.fork import ForkedProcess, check_processes
 from autograder.checking.processes import Process, explain_failure, request
+from autograder.console.ask import last_object
 from autograder.diagnosis.misconceptions import misconception_options
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
@@ -40,14 +41,10 @@ class RunningCheck:
     def verdict(self, on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
         """Waits for the verdict, the object that `autograder check --json` prints. Raises CheckFailed without one."""
         out, err = self._outputs(on_progress)
-        for line in reversed(out.splitlines()):
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue  # not the verdict, but a library's warning
-            if isinstance(found, dict) and found.get("exercise") == self._exercise:
-                return {**found, "file": ""}  # the temporary file's name would help nobody
-        raise CheckFailed(explain_failure(err))
+        found = last_object(out, lambda found: found.get("exercise") == self._exercise)
+        if found is None:
+            raise CheckFailed(explain_failure(err))
+        return {**found, "file": ""}  # the temporary file's name would help nobody
 
     def _outputs(self, on_progress: OnProgress) -> tuple[str, str]:
         """The standard output and error of the process, within the time limit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 BROWSER = "emscripten"  # Python in a browser tab
@@ -21,9 +21,19 @@ def ask(arguments: Sequence[str], failed: type[Exception]) -> dict[str, Any]:
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS)
     except subprocess.TimeoutExpired:
         raise failed(f"no answer after {SECONDS:g} s: it was stopped") from None
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith("{"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+    if (answer := last_object(done.stdout)) is not None:
+        return answer
     lines = done.stderr.strip().splitlines()
     raise failed(lines[-1].removeprefix("autograder: ") if lines else f"it ended with status {done.returncode}")
+
+
+def last_object(output: str, fits: Callable[[dict[str, Any]], bool] = lambda _: True) -> dict[str, Any] | None:
+    """The last JSON object in a line of its own that fits; None without one. Libraries print warnings around it."""
+    for line in reversed(output.splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict) and fits(found):
+            return found
+    return None
