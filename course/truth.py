@@ -10,16 +10,10 @@ from typing import Any
 
 from autograder.api import SEPARATOR, Exercise, misconceptions_of
 from course import exercises
-from course.mock_class import STUDENTS, MockStudent
+from course.mock_class import MockStudent
 
 MIN_CHANGE = 0.01  # points; smaller differences are rounding errors
 SHARE_ROUNDING = 0.005  # the shares that collected answers say of themselves have two decimals
-SMALL = (
-    "ben",
-    "emil",
-    "fatima",
-    "otto",
-)  # right, wrong at an edge, wrong, a forger: a class that is graded in a minute
 
 
 class WrongGrade(RuntimeError):
@@ -49,11 +43,6 @@ Outcomes = dict[tuple[str, str], Outcome]  # (name of a student's folder, exerci
 def exercises_of(unit: str) -> list[Exercise]:
     """The unit's exercises, in their order."""
     return [exercise for exercise in exercises() if exercise.unit == unit]
-
-
-def small_class() -> list[MockStudent]:
-    """A few students of the mock class."""
-    return [student for student in STUDENTS if student.name in SMALL]
 
 
 def verdicts_of(graded: Path) -> dict[str, dict[str, Any]]:

@@ -14,12 +14,13 @@ import pytest
 
 from autograder.nbgrader import config
 from course import build, truth
-from course.mock_class import HEADS, MockStudent, hand_in, submit_one
+from course.mock_class import HEADS, STUDENTS, MockStudent, hand_in, submit_one
 from course.release import COURSE, generate
-from course.truth import Outcome, WrongGrade, exercises_of, small_class
+from course.truth import Outcome, WrongGrade, exercises_of
 from tfkit_lab import check as lab
 
-CLASS = {student.name: student for student in small_class()}
+SMALL = ("ben", "emil", "fatima", "otto")  # right, wrong at an edge, wrong, a forger: a class graded in a minute
+CLASS = {student.name: student for student in STUDENTS if student.name in SMALL}
 GRADES = len(CLASS) * len(exercises_of(HEADS))
 
 

@@ -48,7 +48,7 @@ class TranslationTask:
         self.loss = Seq2SeqLoss(
             tokenizer.start_id, tokenizer.pad_id, recipe.smoothing, recipe.word_dropout, tokenizer.unk_id
         )
-        self.train_batches, self.valid_batches = self.batches(corpus.train), self.batches(corpus.valid)
+        self.train_batches = self.batches(corpus.train)
 
     def sizes(self) -> dict[str, int]:
         """The arguments of the recipe's `Seq2SeqTransformer`."""
