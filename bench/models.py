@@ -335,8 +335,8 @@ operations of a training step write, which no other work of the machine can chan
 step beside the weights); generation makes {NEW_TOKENS} tokens from 32. A time under 1 was measured again, in three
 times as many turns. The last column is tfkit's forward pass over the time of its own matrix products alone: 1 is the
 floor, and less is where the fused kernel, which keeps no scores, beats the products.
-`decisions/speed.md` explains the numbers. No row: the RNN, the 2017 transformer and GPT-3,
-which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
+`decisions/speed.md` explains the numbers. No row: the RNN, the 2017 transformer, GPT-3 and
+LLaDA, which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
 BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 patches, Whisper sounds of 512 frames.
 
 {table(results_of(rows))}

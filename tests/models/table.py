@@ -441,6 +441,10 @@ ROWS: dict[str, Row] = {
         odd={**ODD_LLAMA, "d_head": 4, "attn_bias": True, "ff_bias": True, "tie_word_embeddings": True},
         endless=True, page=OTHER_BASE,
     ),
+    "llada": Encoder(
+        fields={**LLAMA, "mask_token_id": 2, "pad_token_id": 0}, head="masked_lm", odd={**ODD_LLAMA, "attn_bias": True},
+        endless=True, page={"n_kv_heads": None, **OTHER_BASE},
+    ),
     "longformer": Encoder(
         fields={**BERT, "max_length": 40, "n_types": 1, "window": 4}, head="masked_lm", more=first_is_global,
         odd={**ODD, "window": 2},
@@ -727,6 +731,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "gpt3-medium": ("causal_lm", 355_871_744),
     "gpt3-small": ("causal_lm", 125_226_240),
     "gpt3-xl": ("causal_lm", 1_315_723_264),
+    "llada-8b": ("masked_lm", 8_015_581_184),
     "llama-7b": ("causal_lm", 6_738_415_616),
     "llama-13b": ("causal_lm", 13_015_864_320),
     "llama-2-7b": ("causal_lm", 6_738_415_616),

@@ -48,7 +48,7 @@ UNUSED = {
     "bigbird-causal": {"head_dropout"}, "ctrl": {"head_dropout", "choice_dropout"}, "dpr": {"head_dropout"},
     "gemma3": {"head_dropout"}, "gpt": {"head_dropout"}, "gpt_neo": {"choice_dropout"},
     "gptj": {"head_dropout", "choice_dropout"}, "olmo2": {"head_dropout"}, "opt": {"head_dropout"},
-    "m2m_100": {"head_dropout"}, "marian": {"head_dropout"}, "pegasus": {"head_dropout"},
+    "m2m_100": {"head_dropout"}, "llada": {"head_dropout"}, "marian": {"head_dropout"}, "pegasus": {"head_dropout"},
     "reformer-causal": {"head_dropout"},
 }  # fmt: skip
 CHUNKS = {"axial_shape": (4, 4), "max_length": 16}  # transformers trains a Reformer on sequences of the full size only

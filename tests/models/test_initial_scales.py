@@ -53,6 +53,7 @@ TABLE = {
         (r"norm\d?\.weight", (0.0, 0.0)), (r"", (0.0, 0.02)),
     ],
     "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # transformers keeps the experts in one tensor, under names no file has
+    "llada": [*NORMS, (r"", (0.0, 0.02))],
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
     "vit": [*NORMS, (r"", (0.0, 0.02))],  # transformers has names in memory that no file has
     "xlm_prophetnet": [*NORMS, (r"", (0.0, 0.02))],

@@ -20,6 +20,7 @@ hf = pytest.importorskip("transformers")
 # classes that transformers 5 does not have, and why there is nothing to compare with
 MISSING = {
     "gpt3": "its weights were not published, and so there is no class of it",
+    "llada": "its code is in the repository of its files, and not a class of transformers",
     "mmbt": "transformers 5 has removed it",
     "rnn_seq2seq": "it is older than transformers",
     "transformer": "the model of the paper was not published as a class of transformers",

@@ -12,6 +12,7 @@ from tfkit.decode.record_search import record_search
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 from tfkit.decode.speculative import Speculative
 from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
+from tfkit.decode.unmasking import UnmaskingStep, unmask
 
 __all__ = [
     "Beam",
@@ -26,6 +27,7 @@ __all__ = [
     "Step",
     "Strategy",
     "TextbookBeam",
+    "UnmaskingStep",
     "accept_draft",
     "beam_search",
     "generate",
@@ -37,4 +39,5 @@ __all__ = [
     "top_k_filter",
     "top_p_filter",
     "trace_json",
+    "unmask",
 ]

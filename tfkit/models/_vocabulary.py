@@ -55,7 +55,9 @@ def output_table(model: nn.Module) -> nn.Module | None:
     if own:
         return own[0]
     tied = getattr(getattr(model, "task_head", None), "HAS_OUTPUT_MATRIX", False)
-    return input_table(model)[1] if tied or getattr(model, "head", None) in SCORES_WORDS else None
+    head = getattr(model, "head", None)
+    scores_words = head is not None and head in (*SCORES_WORDS, getattr(model, "WORD_HEAD", None))
+    return input_table(model)[1] if tied or scores_words else None
 
 
 def submodule(model: nn.Module, path: str) -> Any:

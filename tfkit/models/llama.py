@@ -143,6 +143,7 @@ class Llama(Model):
     HEADS: ClassVar[tuple[str | None, ...]] = (None, "causal_lm", *HEAD_CLASSES)
     QA_PREFIX: ClassVar[str | None] = "transformer."  # of files with question answering; None: as for other heads
     LAYER: ClassVar[Any] = Layer
+    WORD_HEAD: ClassVar[str] = "causal_lm"
     LAYER_KINDS: ClassVar[tuple[str, str]] = (FULL, SLIDING)
     FLEX_ATTENTION = True
     ZERO_PADDING = True  # whether the padding token's embedding is zero and stays zero
@@ -158,7 +159,7 @@ class Llama(Model):
         self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
         self.check_rotation()
         self.norm = self.last_norm()
-        if head == "causal_lm" and not c.tie_word_embeddings:
+        if head == self.WORD_HEAD and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(width, c.vocab_size, bias=False)
         self.task_head = self.HEAD_CLASSES[head](replace(c, d_model=width)) if head in self.HEAD_CLASSES else None
         self.apply(self.init_weights)

@@ -158,7 +158,7 @@ def symbols(words: Tokenizer) -> dict[str, int | None]:
     """The fields of a model's Config that depend on the vocabulary."""
     start, end = words.start_id, words.end_id
     ids = {"pad_token_id": words.pad_id, "decoder_start_token_id": start, "bos_token_id": start, "eos_token_id": end}
-    return {"vocab_size": len(words), **ids}
+    return {"vocab_size": len(words), **ids, "mask_token_id": words.mask_id}
 
 
 def check(given: argparse.Namespace, process_group: ProcessGroup) -> None:
@@ -174,7 +174,7 @@ def check(given: argparse.Namespace, process_group: ProcessGroup) -> None:
     if given.onednn and not onednn.is_available():
         raise ValueError("--onednn: this build of PyTorch has no oneDNN")
     with shapes_only():
-        config: Any = make(given, {"vocab_size": given.vocabulary}).config
+        config: Any = make(given, {"vocab_size": given.vocabulary, "mask_token_id": 0}).config
     if getattr(config, "max_length", given.length) < given.length:
         raise ValueError(f"--length {given.length} is more than the model's max_length, {config.max_length}")
     for file in (*given.text, *([given.tokenizer] if given.tokenizer else [])):

@@ -33,6 +33,7 @@ WITHOUT = {  # architecture -> why there is nothing to compare with
     "rnn_seq2seq": "transformers has no recurrent networks.",
     "transformer": "transformers does not have the model of 2017.",
     "gpt3": "No weights of GPT-3 are published, and transformers does not have it.",
+    "llada": "transformers does not have it; the tests compare it with transformers' Llama, whose mask hides nothing.",
     "transformer_xl": "transformers no longer has it; the tests compare with outputs of the version that had it.",
     "xlm_prophetnet": "transformers no longer has it; the tests compare with outputs of the version that had it.",
     "mmbt": "transformers no longer has it; the tests compare with outputs of the version that had it.",
