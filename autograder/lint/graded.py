@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -13,8 +13,9 @@ from traitlets.config import Config
 
 from autograder.api import Exercise, Limits, Verdict
 from autograder.cluster.bundle import ReleasedNotebook
-from autograder.cluster.job import KeyedExecute, verdicts_in
+from autograder.cluster.job import SentExecute, verdicts_in
 from autograder.exercises.parse import defined_names
+from autograder.grade.seeds import seeds_for
 from autograder.lint.notebook import Problems, marks
 from autograder.nbgrader import predictions, questions
 from autograder.nbgrader.execute import check_cells, is_own_test, wanted_exercises
@@ -43,7 +44,7 @@ class CountingBackend(Backend):
         return self.backend.describe()
 
 
-class TimedExecute(KeyedExecute):
+class TimedExecute(SentExecute):
     """Also records the processor seconds of each exercise, of the box and of the grader for which it waits.
 
     Wall time would make every solution slow on a busy machine.
@@ -55,6 +56,9 @@ class TimedExecute(KeyedExecute):
         self._counted = CountingBackend(super()._backend())
         self._since = self._used()
         return super().preprocess(nb, resources)
+
+    def _seeds(self, nb: NotebookNode, exercises: Sequence[Exercise], student: str) -> Mapping[str, int]:
+        return seeds_for(SECRET, student, nb, exercises)
 
     def _backend(self) -> Backend:
         return self._counted
@@ -75,7 +79,7 @@ class GradedNotebook:
     def __init__(self, nb: NotebookNode, released: ReleasedNotebook, settings: dict[str, Any], name: str) -> None:
         config = Config(settings)
         rebuilt = RebuildFromGradebook(config=config).rebuild(parse(nbformat.writes(nb)), list(released.cells))
-        step = TimedExecute(SECRET, config=config)
+        step = TimedExecute({}, config=config)
         where = {"student": "lint", "assignment": name, "notebook": name}
         self.nb, _ = step.preprocess(rebuilt, {"nbgrader": where})
         self.verdicts: dict[str, dict[str, Any]] = {
