@@ -1,5 +1,7 @@
 """The graders that are compared: each says whom it follows, accepts what is right and rejects a gross mistake."""
 
+from pathlib import Path
+
 import pytest
 
 from autograder import cli
@@ -59,6 +61,15 @@ def test_the_command_judges_a_sample_and_goes_on_where_it_stopped(tmp_path, caps
     assert sorted(one.kind for one in results) == ["right", "wrong"], "the second run had nothing left to ask"
     table = (tmp_path / "table.md").read_text()
     assert "plain asserts" in table and "0/1 (0 %)" in table and table in capsys.readouterr().out
+
+
+def test_the_command_judges_answers_by_other_hands_instead(capsys):
+    command = ["benchmark", "run", "--grader", "nbgrader_asserts", "--exercise", "masks.causal", "--sample", "1"]
+    blind = Path(__file__).parents[2] / "blind"
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*command, "--blind", str(blind)])
+    told = capsys.readouterr().out
+    assert ended.value.code == 0 and "Dataset blind+" in told and "plain asserts" in told
 
 
 @pytest.mark.parametrize(

@@ -105,3 +105,8 @@ def test_an_interrupted_proof_goes_on_and_list_reads_it(tmp_path, capsys, monkey
     assert run("prove", "--only", "masks.causal", "--results", str(file)) == 0
     assert run("list", "masks.causal", "--results", str(file)) == 0
     assert "level not measured" not in capsys.readouterr().out
+
+
+def test_hunts_in_whole_models_are_proved_too(capsys):
+    assert run("prove", "--pages", "--only", "page.gpt2", "--sample", "1") == 0
+    assert "1 hunts: 1 observable" in capsys.readouterr().out
