@@ -7,6 +7,7 @@ lab` opens the same course in JupyterLab, as a student sees it.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -330,6 +331,24 @@ def _students_lab(root: Path) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns 0 if every mock student got the expected result."""
+    parser = _parser()
+    options, more = parser.parse_known_args(arguments)
+    if options.action == "lab":
+        lab(options.dir, more)
+    if more:
+        parser.error(f"unknown: {' '.join(more)}")
+    try:
+        demo = Demo(options.dir, others=other_units())
+        return demo.run_twice() if options.again else demo.run()
+    except DemoError as error:
+        print(f"course.demo: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ncourse.demo: stopped; run it again to go on from here", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = make_parser(
         "course.demo",
         """
@@ -362,20 +381,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--again", action="store_true", help="take the steps once more, and fail if they do again what is done"
     )
-    options, more = parser.parse_known_args(arguments)
-    if options.action == "lab":
-        lab(options.dir, more)
-    if more:
-        parser.error(f"unknown: {' '.join(more)}")
-    try:
-        demo = Demo(options.dir, others=other_units())
-        return demo.run_twice() if options.again else demo.run()
-    except DemoError as error:
-        print(f"course.demo: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\ncourse.demo: stopped; run it again to go on from here", file=sys.stderr)
-        return 130
+    return parser
 
 
 if __name__ == "__main__":
