@@ -265,9 +265,9 @@ def _other_operands(here: Run, cell: str, line: int, source: str) -> Iterator[Ch
 
 
 def _is_calculated(trace: Trace, value: Value) -> bool:
-    """Whether this is a number that another line calculates, which may be what is wrong: another number there would
-    make the answer right as well."""
-    return value.kind == PLAIN and value.event >= 0 and trace.node(value.event).operation in ARITHMETIC
+    """Whether this is a number that another line calculates, or counts, which may be what is wrong: another number
+    there would make the answer right as well."""
+    return value.kind == PLAIN and value.event >= 0 and trace.node(value.event).operation in {*ARITHMETIC, "each"}
 
 
 def _named(name: str) -> Callable[[Run, int], Made | None]:

@@ -49,6 +49,8 @@ EQUAL_LEFT_OUT = "is False where both sides are equal; with True there your answ
 EQUAL_LET_IN = "is True where both sides are equal; with False there your answer is right"
 SIDES = "has its two sides the wrong way round; with them exchanged your answer is right"
 OPERANDS = "has its two operands the wrong way round; with them exchanged your answer is right"
+LEFT_ALONE = "has a part too many; with its left side alone your answer is right"
+RIGHT_ALONE = "has a part too many; with its right side alone your answer is right"
 TRIANGLE = "marks in row i the columns {mine}; with those {other} your answer is right"
 ORDER = "is what `{later}` makes of the result of `{earlier}`; in the other order your answer is right"
 UNMASKED = "is made of all scores; with minus infinity before it where `{name}` is {truth} your answer is right"
@@ -59,8 +61,8 @@ LARGE = "is too large by a factor of {count}; divided by that your answer is rig
 SMALL_BY_ROOT = "is too small by the square root of {count}; multiplied by that your answer is right"
 SMALL = "is too small by a factor of {count}; multiplied by that your answer is right"
 SENTENCES = (
-    IN_PLACE, IN_PLACE_OF_ONE, EXCHANGED, OVER_ALL, EQUAL_LEFT_OUT, EQUAL_LET_IN, SIDES, OPERANDS, TRIANGLE, ORDER,
-    UNMASKED, TOO_FAR, ANOTHER, LARGE_BY_ROOT, LARGE, SMALL_BY_ROOT, SMALL,
+    IN_PLACE, IN_PLACE_OF_ONE, EXCHANGED, OVER_ALL, EQUAL_LEFT_OUT, EQUAL_LET_IN, SIDES, OPERANDS, LEFT_ALONE,
+    RIGHT_ALONE, TRIANGLE, ORDER, UNMASKED, TOO_FAR, ANOTHER, LARGE_BY_ROOT, LARGE, SMALL_BY_ROOT, SMALL,
 )  # fmt: skip
 
 
@@ -310,22 +312,30 @@ def _sides(run: Run, at: int) -> list[np.ndarray]:
 
 
 OPERATORS = {"Add": np.add, "Sub": np.subtract, "Mult": np.multiply, "Div": np.divide}
+LIKE = {"Add": ("Sub", "Mult"), "Sub": ("Add",), "Mult": ("Div", "Add"), "Div": ("Mult",)}  # easily confused
 SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/"}
 
 
 def _other_operator(here: Run, at: int) -> Iterator[Told]:
-    """`-` for `+`, and the two operands of a difference or a quotient exchanged."""
+    """One operand alone, `-` for `+`, and the two operands of a difference or a quotient exchanged."""
     operation = here.trace.node(at).operation
     if operation not in OPERATORS:
         return
-    for other in OPERATORS:
-        if other != operation:
-            says = partial(says_always, _in_place(here, at), {"wrong": SIGNS[operation], "right": SIGNS[other]})
-            yield Told(partial(_operated, operation=operation, other=other), says, of_line=True)
+    for side, text in enumerate((LEFT_ALONE, RIGHT_ALONE)):
+        yield Told(partial(_one_side, operation=operation, side=side), partial(says_always, text, {}))
+    for other in LIKE[operation]:
+        says = partial(says_always, _in_place(here, at), {"wrong": SIGNS[operation], "right": SIGNS[other]})
+        yield Told(partial(_operated, operation=operation, other=other), says, of_line=True)
     if operation in ("Sub", "Div"):
         yield Told(
             partial(_operated, operation=operation, other=operation, turned=True), partial(says_always, OPERANDS, {})
         )
+
+
+def _one_side(run: Run, at: int, operation: str, side: int) -> np.ndarray | None:
+    sides = _sides(run, at)
+    is_so = _operated(run, at, operation, operation) is not None
+    return np.broadcast_to(sides[side], data_of(run, at).shape) if is_so else None
 
 
 def _operated(run: Run, at: int, operation: str, other: str, turned: bool = False) -> np.ndarray | None:
@@ -483,10 +493,17 @@ SCALES: tuple[tuple[Callable[[float], float], str], ...] = (
 
 
 def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[Told]:
-    """A factor that is the length of an axis, or its square root."""
+    """A factor that is a number with a name, or the length of an axis, or the square root of either."""
     times = None if right is None else factor(value_of(here, at), right)
     if times is None:
         return
+    for name, number in names_at(here, at).items():
+        if number.kind != PLAIN or number.data is None or number.data.ndim or not number.data > 1:
+            continue
+        for scale, text in SCALES:
+            if abs(times / scale(float(number.data)) - 1) < 1e-3:
+                says = partial(says_always, text, {"count": f"`{name}`"})
+                yield Told(partial(_by_number, name=name, scale=scale), says)
     for name, value in here.given.items():
         for axis in range(-(value.data.ndim if value.data is not None else 0), 0):
             for scale, text in SCALES:
@@ -495,14 +512,6 @@ def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[Told]:
                     role = name, axis, value.data.ndim  # type: ignore[union-attr]
                     says = partial(_says_scale, text, role)
                     yield Told(partial(_divided, name=name, axis=axis, scale=scale), says)
-
-    for name, number in names_at(here, at).items():
-        if number.kind != PLAIN or number.data is None or number.data.ndim or not number.data > 1:
-            continue
-        for scale, text in SCALES:
-            if abs(times / scale(float(number.data)) - 1) < 1e-3:
-                says = partial(says_always, text, {"count": f"`{name}`"})
-                yield Told(partial(_by_number, name=name, scale=scale), says)
 
 
 def _says_scale(text: str, role: Role, runs: Sequence[Run]) -> str:
