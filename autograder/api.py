@@ -18,7 +18,9 @@ MAX_EDGE_SHARE = 0.25  # largest share of an exercise's points for edge cases, s
 class Limits:
     """Resource limits of one box, which runs one student's code for one exercise."""
 
-    wall_s: float = 60.0  # wall time of the box, from start to end
+    # processor time of the box, and three times as much by the wall's clock from start to end; where nobody can count
+    # its processor's time, wall time
+    wall_s: float = 60.0
     call_s: float = 10.0  # processor time of one call or of one cell
     backstop: float | None = None  # wall time of a call, as a multiple of call_s; None: three
     memory_mb: int = 2048

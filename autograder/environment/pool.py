@@ -26,7 +26,8 @@ from autograder.sandbox import SandboxError
 COMMAND = (sys.executable, "-P", "-c", "from autograder.environment.worker import main; main()")
 REASONS = {"SandboxError": SandboxError}  # what a process raises as it was
 LIMITS = Limits(wall_s=30.0, call_s=5.0)  # of one box; honest answers need a second, one that never ends costs call_s
-PATIENCE = 5  # times the wall time of a box, after which a process is ended: two boxes, and what is done outside them
+PATIENCE = 8  # times the time of a box, after which a process is ended: two boxes on a busy machine, three times each,
+# and what is done outside them
 WARM_S = 300.0  # to load torch and start a box
 PROCESS_BYTES = 2 << 30  # that a judging process may hold, besides its box
 TRIES = 2  # the second in a new process: what filled the first one may have been earlier replies

@@ -21,7 +21,8 @@ from autograder.sandbox.cgroup import ResourceUsage
 from autograder.sandbox.inside import wire
 
 GRACE_S = 1.5  # between the time limit inside the box and its end
-BACKSTOP = 3  # wall time per question as a multiple of its processor time, for a busy machine
+BACKSTOP = 3  # wall time of a question, or a box, as a multiple of its processor time, for a busy machine
+SHORTEST_S = 0.01  # of a question that comes when the box's time is over
 USAGE_POLL_S = 0.5  # between two measurements of the box's usage
 DEVICE_S = 30.0  # for a GPU driver that must be loaded first
 ANSWER_BYTES = 64 << 20  # read of one answer, unless the reference's answer gives a limit
@@ -84,6 +85,7 @@ class SandboxClient:
         self._box = self.backend.start(self.limits)
         self._is_metered, self._is_timed = bool(self._box.group.kind), self._box.is_timed
         self._end = time.monotonic() + self.limits.wall_s
+        self._latest = self._end + (BACKSTOP - 1) * self.limits.wall_s * self._is_timed
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -97,8 +99,20 @@ class SandboxClient:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the box has used up its wall time."""
-        return time.monotonic() >= self._end
+        """Whether the box has used up its time."""
+        return min(self._left_s()) <= 0
+
+    def _left_s(self) -> tuple[float, float]:
+        """Seconds of the processor and of the wall's clock that the box may still take, as `Limits.wall_s` has them.
+
+        Its processor's time is looked at once the wall time is over: before that, only several processes at once could
+        have used as much.
+        """
+        now = time.monotonic()
+        work_s = self._end - now
+        if self._is_timed and self._box is not None:
+            work_s = self.limits.wall_s - (self._box.cpu_s() if work_s <= 0 else 0.0)
+        return work_s, self._latest - now
 
     def limit_answer(self, size: int | None) -> None:
         """Limits later answers to a few times `size` bytes, the size of the reference's answer; None: ANSWER_BYTES."""
@@ -259,8 +273,9 @@ class SandboxClient:
         assert self._box is not None, "use SandboxClient in a with statement"
         number = next(self._ids)
         self._functions = []
-        work_s, left_s = seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01)
-        limit = _Limit(self._box, min(work_s, left_s), min(work_s * (self.limits.backstop or BACKSTOP), left_s))
+        work_s, (left_s, left_wall_s) = seconds or self.limits.call_s, self._left_s()
+        wall_s = min(work_s * (self.limits.backstop or BACKSTOP), max(left_wall_s, SHORTEST_S))
+        limit = _Limit(self._box, min(work_s, max(min(left_s, left_wall_s), SHORTEST_S)), wall_s)
         question = {"id": number, "op": op, "seconds": limit.work_s, "wall": limit.wall_s, "most": self._most,
                     "body": body}  # fmt: skip
         self._send(question, limit.deadline)

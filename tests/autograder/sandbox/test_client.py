@@ -277,6 +277,19 @@ def much(n):
     assert caught.value.kind == "protocol" and not student.alive
 
 
+def test_a_box_may_take_so_long_of_its_processor_and_longer_by_the_walls_clock(backend):
+    with SandboxClient(backend, Limits(wall_s=1.0, call_s=10)) as student:
+        student.run_cells([Cell("c", "def one():\n    return 1\ndef endless():\n    while True:\n        pass")])
+        time.sleep(1.1)
+        if not student.is_timed:
+            assert student.out_of_time
+            return
+        assert not student.out_of_time and student.call("one") == 1
+        with pytest.raises(StudentError) as caught:
+            student.call("endless")
+        assert caught.value.kind == "timeout"
+
+
 def test_the_graders_own_functions_work_within_the_questions_time(backend):
     def slow(n):
         end = time.thread_time() + 0.4
