@@ -8,7 +8,6 @@ becomes empty. So a counter-example never shows a case that the exercise does no
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,10 +20,11 @@ from torch.utils._pytree import tree_flatten
 
 from autograder.checks.compare import RaisedError, agree, compare
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
+from autograder.sandbox.work_time import WorkTime
 
 CALLS = 40  # of the subject's code; a call of a class also builds it
 TRIED, TRIED_OF_CLASS = 400, 100  # cases that are put to right answers; those of a class are built each time
-SECONDS = 10.0  # in total, which only code that is slow on purpose needs
+SECONDS = 10.0  # of the processor in total, which only code that is slow on purpose needs
 PAIRED = 12  # up to so many axes of one size are also cut in pairs
 MAX_SIZE = 3  # the largest size and the largest number that is tried
 
@@ -80,7 +80,9 @@ class _Shrinker:
     tried: set[Any] = field(default_factory=set)
     calls: int = CALLS
     left: int = TRIED
-    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+
+    def __post_init__(self) -> None:
+        self.time_left = WorkTime(SECONDS, self.subject)
 
     def shrink(self, answer: Answer) -> Answer:
         """The simplest answer found that fails in the same way, or this one if there is none."""
@@ -99,7 +101,7 @@ class _Shrinker:
     @property
     def _may_go_on(self) -> bool:
         """Whether another case may be tried: as many as are counted, or none for code that takes very long."""
-        return self.left > 0 and time.monotonic() <= self.until
+        return self.left > 0 and not self.time_left.is_over
 
     def _answers(self, case: Case) -> bool:
         if not self._may_go_on:

@@ -6,7 +6,6 @@ other inputs, which are asked only when there is something to say, and is kept t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +18,7 @@ from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.budget import ComputeBudget
 from autograder.exercises.registry import check_function
+from autograder.sandbox.work_time import WorkTime
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -29,7 +29,7 @@ FEWEST, FEWEST_WRONG = 6, 3  # without so many of them nothing general is said
 DRAWS = 12  # of a check's questions; a mistake may show in few of them
 MAX_UNITS = 50_000  # of asking; a check is not interrupted
 CALLS_OF_QUESTION = 8  # of the reference: its answer, that of the student, and how far roundings move it
-WAIT_S = 10.0  # wall time for asking, which only code that is slow on purpose needs
+WAIT_S = 10.0  # processor time for asking, which only code that is slow on purpose needs
 KEPT = 48  # sets of fresh questions, which are the same for all answers to an exercise
 
 
@@ -112,7 +112,7 @@ def ask_again(
     found: list[Finding] = []
     if subject is None or not getattr(subject, "alive", True):
         return found
-    latest, budget = time.monotonic() + WAIT_S, None
+    time_left, budget = WorkTime(WAIT_S, subject), None
     for finding in _draws(exercise, checks, subject, reference):
         found.append(finding)
         answers = [reply for one in found for reply in one.answers]
@@ -121,7 +121,7 @@ def ask_again(
         wrong = sum(reply.difference is not None for reply in answers)
         if len(answers) >= FRESH and wrong >= FEWEST_WRONG:
             break
-        if not budget.may_go_on or time.monotonic() > latest or _lost(finding):
+        if not budget.may_go_on or time_left.is_over or _lost(finding):
             break
     return found
 

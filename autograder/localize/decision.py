@@ -105,7 +105,7 @@ def decide(found: FaultLocation, cells: Sequence[tuple[str, str]], asked: Asked)
     if found.trace is None or found.doubtful or found.built or found.inside or (found.sure and unfinished):
         return found
     here = Run(found.trace, given(found.trace, asked.probe.case))
-    tries, left = Tries(found.trace, MAX_EVENTS), MAX_TRIES
+    tries, left = Tries(found.trace, asked.subject, MAX_EVENTS), MAX_TRIES
     for change in _changes(found, here, cells):
         swaps = change.swaps(here)
         if swaps is None or _is_the_same(swaps, here):

@@ -7,7 +7,6 @@ parts, repairs any answer. Where no exchange helps, as in an answer written in a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import DTYPES, FLOATS, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
 from autograder.localize.words import is_transpose_of, relation
+from autograder.sandbox.work_time import WorkTime
 
 FEW, MANY = 3, 8  # fewer numbers, or truths, are equal by chance
 COLLECTING = frozenset({
@@ -37,21 +37,21 @@ TRIES = 16  # values that are tried in one place
 # of all tries together, counted so that a busy machine says the same: events of the code that they run once more
 MAX_EVENTS = 1_000_000
 LEAST_EVENTS = 50  # of a try, whose question is sent and whose answer is compared
-GUARD_S = 40.0  # which only code that hardly ends reaches: many times what so many events take
+GUARD_S = 40.0  # of the processor, which only code that hardly ends reaches: many times what so many events take
 Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
 
 
 class Tries:
     """What may still be tried: each try runs the traced code once more, which costs the events of its trace."""
 
-    def __init__(self, trace: Trace, events: int | None = None) -> None:
+    def __init__(self, trace: Trace, subject: Any, events: int | None = None) -> None:
         self.left, self.cost = MAX_EVENTS if events is None else events, LEAST_EVENTS + len(trace.events)
-        self._end = time.monotonic() + GUARD_S
+        self._time_left = WorkTime(GUARD_S, subject)
 
     @property
     def may_go_on(self) -> bool:
         """Whether there is something left for one more try."""
-        return self.left > 0 and time.monotonic() < self._end
+        return self.left > 0 and not self._time_left.is_over
 
     def spend_one(self) -> bool:
         """Whether one more may be tried, which is counted."""
@@ -68,7 +68,7 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
     if trace is None or found.sure:
         return found
 
-    tries = Tries(trace)
+    tries = Tries(trace, subject)
     repaired = partial(_repairing, trace, found, subject, probe, expected, tries)
     known = found.right_traces.values()
     for version in places(found):
@@ -109,7 +109,7 @@ def verify_again(
     trace, faulty = small.trace, found.faulty_version
     if trace is None or found.trace is None or faulty is None or faulty.event is not None or faulty.unfinished:
         return None
-    node, tries = found.trace.events[found.trace.values[faulty.version].event].node, Tries(trace)
+    node, tries = found.trace.events[found.trace.values[faulty.version].event].node, Tries(trace, subject)
     for version, value in enumerate(trace.values):
         if trace.events[value.event].node != node or value.kind not in (TENSOR, PLAIN):
             continue
