@@ -1,7 +1,7 @@
 """The two rules of credit, and the one place where they make points; `[grading]` in course.toml chooses.
 
 `distance`: an answer that is one known edit away from a right one keeps 70 % of the points, at two edits 40 %, at three
-10 %, and never less than its checks earn. `checks`: only what the checks earn (decision 231).
+10 %, and never less than its checks earn. `checks`: only what the checks earn (decision 251).
 """
 
 from __future__ import annotations
