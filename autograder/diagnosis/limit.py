@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any
 
 SHORTEST = 0.002  # seconds between two looks at the clock
 LOOKS = 8  # at the clock in the time of one of many blocks
@@ -20,7 +22,8 @@ class TimeLimitExceeded(BaseException):
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeLimitExceeded in a block that needs more than `seconds` of the processor, so that a busy machine does
-    not decide. A block that waits ends after ten times as long. It does not interrupt a call into C code."""
+    not decide. A block that waits ends after ten times as long. It does not interrupt a call into C code. Where no
+    thread can watch, as in a browser's tab, the functions that the block calls are traced."""
     lock, state, thread = threading.Lock(), {"open": True, "fired": False}, threading.get_ident()
     spent, latest = _clock_of(thread), time.monotonic() + 10 * seconds
     end = spent() + seconds
@@ -35,7 +38,10 @@ def time_limit(seconds: float) -> Iterator[None]:
                 _raise_in(thread)
 
     closed, modes = threading.Event(), _modes()
-    threading.Thread(target=watch, daemon=True).start()
+    if not _starts(watch):
+        with _traced(seconds):
+            yield
+        return
     try:
         yield
     finally:
@@ -52,11 +58,38 @@ def repeated_time_limit(seconds: float) -> Iterator[Callable[[], AbstractContext
     """`time_limit` for each of many blocks, one after the other, with one watcher for all of them: to start one takes
     longer than many a block."""
     watcher = _Watcher(seconds)
-    threading.Thread(target=watcher.watch, daemon=True).start()
+    is_watched = _starts(watcher.watch)
     try:
-        yield watcher.limit
+        yield watcher.limit if is_watched else lambda: _traced(seconds)
     finally:
         watcher.closed.set()
+
+
+@contextmanager
+def _traced(seconds: float) -> Iterator[None]:
+    """The limit by a trace function, which looks at the clock at each line of the functions that the block calls. Code
+    that swallows the exception goes on, and in a tab one presses Stop then."""
+    before, end = sys.gettrace(), time.process_time() + seconds
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if time.process_time() >= end:
+            raise TimeLimitExceeded
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _starts(watch: Callable[[], None]) -> bool:
+    """Whether a thread watches from now on."""
+    try:
+        threading.Thread(target=watch, daemon=True).start()
+    except RuntimeError:  # can't start new thread
+        return False
+    return True
 
 
 class _Watcher:
@@ -91,9 +124,9 @@ class _Watcher:
 
 
 def _modes() -> tuple[int, int]:
-    """How many of torch's dispatch and function modes are on; none before it was imported."""
-    torch = sys.modules.get("torch")
-    return (torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()) if torch else (0, 0)
+    """How many of torch's dispatch and function modes are on; none before it was imported, nor in a browser's tab."""
+    inner = getattr(sys.modules.get("torch"), "_C", None)
+    return (inner._len_torch_dispatch_stack(), inner._len_torch_function_stack()) if inner else (0, 0)
 
 
 def _leave_modes(before: tuple[int, int]) -> None:
@@ -108,7 +141,10 @@ def _clock_of(thread: int) -> Callable[[], float]:
     """The clock of the processor time of a thread; of wall time where the system has no such clock."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return time.monotonic
-    clock = time.pthread_getcpuclockid(thread)
+    try:
+        clock = time.pthread_getcpuclockid(thread)
+    except OSError:  # a browser's tab has the function, and no such clock
+        return time.monotonic
     return lambda: time.clock_gettime(clock)
 
 

@@ -8,6 +8,7 @@ in torch but in neither of the two raises `UnsupportedInBrowser`.
 from __future__ import annotations
 
 import sys
+import time
 import types
 from typing import Any
 
@@ -62,6 +63,8 @@ def _passes(name: str, source: Any, **more: Any) -> _Passes:
     return module
 
 
+if not hasattr(time, "thread_time"):  # the Python of a tab has one thread, and no clock for it
+    time.thread_time = time.process_time
 _missing.complete_tensors()
 _missing.complete_modules()
 _repairs.repair_tensors()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -88,3 +90,24 @@ def test_a_mode_of_torch_that_the_block_did_not_leave_is_left():
         while True:
             pass
     assert torch._C._len_torch_dispatch_stack() == before
+
+
+def test_where_no_thread_can_watch_the_functions_of_a_block_are_traced(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    def never_ends():
+        while True:
+            pass
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    before = sys.gettrace()
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        never_ends()
+    with repeated_time_limit(0.05) as limited:
+        for _ in range(2):
+            with pytest.raises(TimeLimitExceeded), limited():
+                never_ends()
+            with limited():
+                assert math.hypot(3, 4) == 5
+    assert sys.gettrace() is before

@@ -42,6 +42,31 @@ def test_the_views_of_the_lessons_can_be_imported_with_the_torch_of_a_tab():
     assert done.stdout.strip() == "torch in the browser", done.stderr
 
 
+WRONG_IN_A_TAB = """
+import threading, time
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+del time.thread_time  # which the Python of a tab lacks, as it lacks threads
+threading.Thread.start = refuse
+def has_none(thread):
+    raise FileNotFoundError(44, "No such file or directory")
+time.pthread_getcpuclockid = has_none
+import torch
+from autograder.grade.practice import practice_verdict
+source = "def causal_mask(length): return torch.ones(length, length, dtype=torch.bool)"
+exec(source, names := {"torch": torch})
+found = practice_verdict("masks.causal", ["import torch", source], names)
+print(found["status"], found["misconception"] or found["checks"])
+"""
+
+
+def test_a_wrong_answer_is_explained_in_a_tab_whose_python_has_no_threads():
+    with trial.browser_torch() as folder:
+        environment = os.environ | {"PYTHONPATH": folder}
+        done = subprocess.run([sys.executable, "-c", WRONG_IN_A_TAB], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["failed", "nothing_hidden"] and "Traceback" not in done.stderr, done.stderr[-2000:]
+
+
 OPTIMIZER_STATE = """
 import torch
 weight = torch.nn.Parameter(torch.tensor([0.5, -1.0, 2.0]))
