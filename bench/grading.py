@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import shutil
 import subprocess
@@ -42,6 +43,7 @@ from tfkit_course.command_line import make_parser
 
 UNIT = HEADS
 GRADING = (*MEASURED, "autograder", "course")  # the folders whose code is measured
+ATTACKERS = "## A class with attackers"  # heading of the section that bench.attackers writes
 STOCK = """c = get_config()
 c.CourseDirectory.course_id = "stock"
 c.Execute.timeout = 600
@@ -508,7 +510,14 @@ def main(arguments: list[str] | None = None) -> None:
         text = page(timings, bench.split(), floor(), ceiling())
     bench.console.print(text, markup=False)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
+        write(options.write, text)
+
+
+def write(file: Path, text: str) -> None:
+    """Write the page, with the section that another benchmark has put on it."""
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    others = [part for part in re.split(r"^(?=## )", before, flags=re.MULTILINE) if part.startswith(ATTACKERS)]
+    file.write_text("\n".join([text, *others]), encoding="utf-8")
 
 
 if __name__ == "__main__":
