@@ -41,25 +41,25 @@ from autograder.localize.trace import Value
 from autograder.localize.words import quoted
 
 FEWEST_SIZES = 3  # rows and columns of a mask whose triangle is told
-IN_PLACE = "with `{right}` in place of `{wrong}` in this line your answer is right"
-IN_PLACE_OF_ONE = "with `{right}` in place of one `{wrong}` in this line your answer is right"
-EXCHANGED = "with `{one}` and `{other}` exchanged in this line your answer is right"
-OVER_ALL = "is taken over all entries together; along axis {axis} your answer is right"
-EQUAL_LEFT_OUT = "is False where both sides are equal; with True there your answer is right"
-EQUAL_LET_IN = "is True where both sides are equal; with False there your answer is right"
-SIDES = "has its two sides the wrong way round; with them exchanged your answer is right"
-OPERANDS = "has its two operands the wrong way round; with them exchanged your answer is right"
-LEFT_ALONE = "has a part too many; with its left side alone your answer is right"
-RIGHT_ALONE = "has a part too many; with its right side alone your answer is right"
-TRIANGLE = "marks in row i the columns {mine}; with those {other} your answer is right"
-ORDER = "is what `{later}` makes of the result of `{earlier}`; in the other order your answer is right"
-UNMASKED = "is made of all scores; with minus infinity before it where `{name}` is {truth} your answer is right"
-TOO_FAR = "is one step too far; with `{name}` as it was before this line your answer is right"
-ANOTHER = "is not what belongs here; with `{name}` in its place your answer is right"
-LARGE_BY_ROOT = "is too large by the square root of {count}; divided by that your answer is right"
-LARGE = "is too large by a factor of {count}; divided by that your answer is right"
-SMALL_BY_ROOT = "is too small by the square root of {count}; multiplied by that your answer is right"
-SMALL = "is too small by a factor of {count}; multiplied by that your answer is right"
+IN_PLACE = "with `{right}` in place of `{wrong}` in this line your values are right"
+IN_PLACE_OF_ONE = "with `{right}` in place of one `{wrong}` in this line your values are right"
+EXCHANGED = "with `{one}` and `{other}` exchanged in this line your values are right"
+OVER_ALL = "is taken over all entries together; along axis {axis} your values are right"
+EQUAL_LEFT_OUT = "is False where both sides are equal; with True there your values are right"
+EQUAL_LET_IN = "is True where both sides are equal; with False there your values are right"
+SIDES = "has its two sides the wrong way round; with them exchanged your values are right"
+OPERANDS = "has its two operands the wrong way round; with them exchanged your values are right"
+LEFT_ALONE = "has a part too many; with its left side alone your values are right"
+RIGHT_ALONE = "has a part too many; with its right side alone your values are right"
+TRIANGLE = "marks in row i the columns {mine}; with those {other} your values are right"
+ORDER = "is what `{later}` makes of the result of `{earlier}`; in the other order your values are right"
+UNMASKED = "is made of all scores; with minus infinity before it where `{name}` is {truth} your values are right"
+TOO_FAR = "is one step too far; with `{name}` as it was before this line your values are right"
+ANOTHER = "is not what belongs here; with `{name}` in its place your values are right"
+LARGE_BY_ROOT = "is too large by the square root of {count}; divided by that your values are right"
+LARGE = "is too large by a factor of {count}; divided by that your values are right"
+SMALL_BY_ROOT = "is too small by the square root of {count}; multiplied by that your values are right"
+SMALL = "is too small by a factor of {count}; multiplied by that your values are right"
 SENTENCES = (
     IN_PLACE, IN_PLACE_OF_ONE, EXCHANGED, OVER_ALL, EQUAL_LEFT_OUT, EQUAL_LET_IN, SIDES, OPERANDS, LEFT_ALONE,
     RIGHT_ALONE, TRIANGLE, ORDER, UNMASKED, TOO_FAR, ANOTHER, LARGE_BY_ROOT, LARGE, SMALL_BY_ROOT, SMALL,
@@ -112,8 +112,8 @@ def _says_exchanged(number: int, one: int, other: int, runs: Sequence[Run]) -> s
     rows, columns = (roles(runs, partial(_size, number=number, axis=axis)) for axis in (one, other))
     if (one, other) == (-2, -1) and are_apart(rows, columns):
         return say("has a row for each {row} and a column for each {column}; with rows and columns exchanged your"
-                   " answer is right", row=each_of(rows[0]), column=each_of(columns[0]))  # fmt: skip
-    return say("has its axes in the wrong order: with axes {one} and {other} exchanged your answer is right",
+                   " values are right", row=each_of(rows[0]), column=each_of(columns[0]))  # fmt: skip
+    return say("has its axes in the wrong order: with axes {one} and {other} exchanged your values are right",
                one=one, other=other)  # fmt: skip
 
 
@@ -219,9 +219,9 @@ def _says_axis(number: int, mine: int, other: int, runs: Sequence[Run]) -> str:
     own, right = (roles(runs, size) for size in sizes)
     if are_apart(own, right):
         return say("is taken along axis {mine}, which has a place for each {own}; along axis {other}, which has one for"
-                   " each {right}, your answer is right",
+                   " each {right}, your values are right",
                    mine=mine, own=each_of(own[0]), other=other, right=each_of(right[0]))  # fmt: skip
-    return say("is taken along axis {mine}; along axis {other} your answer is right", mine=mine, other=other)
+    return say("is taken along axis {mine}; along axis {other} your values are right", mine=mine, other=other)
 
 
 def _other_function(here: Run, at: int) -> Iterator[Told]:

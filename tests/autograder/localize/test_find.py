@@ -48,7 +48,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 TOO_LARGE = (
-    "`scores` is too large by the square root of the number of columns of `q`; divided by that your answer is right"
+    "`scores` is too large by the square root of the number of columns of `q`; divided by that your values are right"
 )
 
 
@@ -73,8 +73,8 @@ def test_the_line_is_told_in_the_readers_language(question_sets, monkeypatch):
     place = found(ATTENTION, UNSCALED, question_sets)
     monkeypatch.setenv("LANGUAGE", "fr")
     assert sentence(place) == (
-        "`scores` est trop grand d'un facteur √n, où n est le nombre de colonnes de `q`\u00a0; divisé par lui, votre"
-        " réponse est juste"
+        "`scores` est trop grand d'un facteur √n, où n est le nombre de colonnes de `q`\u00a0; divisé par lui, vos"
+        " valeurs sont justes"
     )
 
 

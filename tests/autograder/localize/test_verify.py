@@ -70,8 +70,7 @@ def attend(query, keys, mask=None):
 """)  # fmt: skip
     assert found["text"].startswith("one, other = ")
     assert found["sentence"] == (
-        "`x / x.norm(dim=-1, keepdim=True)` is one step too far; with `x` as it was before this line your answer is"
-        " right"
+        "`x / x.norm(dim=-1, keepdim=True)` has a part too many; with its left side alone your values are right"
     )
 
 
@@ -266,7 +265,7 @@ def reward_loss(chosen, rejected):
     return -F.logsigmoid(rejected - chosen).mean()
 """)  # fmt: skip
     assert found["sentence"] == (
-        "`rejected - chosen` has its two operands the wrong way round; with them exchanged your answer is right"
+        "`rejected - chosen` has its two operands the wrong way round; with them exchanged your values are right"
     )
 
 
