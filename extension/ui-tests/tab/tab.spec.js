@@ -107,6 +107,7 @@ test('Check says in the tab what is wrong, then that it is right, for practice; 
   await run(page, 'def causal_mask', WRONG);
   await cell(page, 'def causal_mask').locator('.cm-content').click();
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
+  await expect(verdict(page)).toContainText('Your mask hides nothing: every position sees the whole future.');
   await expect(verdict(page)).toContainText('causal_mask with length = 2');
   await expect(verdict(page)).toContainText('This is a practice verdict, made in this tab, and not a grade.');
 
