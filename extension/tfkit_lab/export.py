@@ -1,6 +1,7 @@
 """Exports a notebook with views as one offline page: `python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html`.
 
-A notebook in jupytext's percent format is run first; an .ipynb is exported with its saved outputs.
+A notebook in jupytext's percent format is run first; an .ipynb is exported with its saved outputs. A page that was
+exported earlier is written anew with the present views.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ from tfkit_lab.page import page
 from tfkit_lab.views import view_of
 from tfkit_lab.widgets import MIME
 
+TITLE = re.compile(r"<title>(.*?)</title>", re.S)
+MAIN = re.compile(r"<body><main>(.*?)</main>\n<script", re.S)
+STATES = re.compile(r'<script type="application/json" id="state">(.*?)</script>', re.S)
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif")  # best first
 Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of its view
 
@@ -35,11 +40,25 @@ def export(notebook: Any) -> str:
             texts.append(words)
             states.append(state)
             words = ""
-    scripts = {kind: view_of(kind).script for kind in sorted({state["trace"]["kind"] for state in states})}
     title = next(
         (c.source.splitlines()[0].lstrip("# ") for c in notebook.cells if c.source.startswith("# ")), "Notebook"
     )
-    return page(title, states, scripts, [*texts, words])
+    return page(title, states, _scripts(states), [*texts, words])
+
+
+def renew(exported: str) -> str:
+    """An exported page with the present views in place of those of its time. Raises InvalidPage for another page."""
+    found = [pattern.search(exported) for pattern in (TITLE, MAIN, STATES)]
+    if not all(found):
+        raise InvalidPage("not a page that tfkit_lab.export has written")
+    title, body, packed = (match[1] for match in found if match)
+    states = json.loads(packed)
+    texts = re.split(r'<div id="view-\d+"></div>\n?', body)
+    return page(html.unescape(title), states, _scripts(states), texts[:-1])
+
+
+def _scripts(states: list[dict[str, Any]]) -> dict[str, Path]:
+    return {kind: view_of(kind).script for kind in sorted({state["trace"]["kind"] for state in states})}
 
 
 def parts_of(cell: Any) -> Iterator[Part]:
@@ -99,6 +118,10 @@ class InvalidNotebook(ValueError):
     """A file that is not a notebook."""
 
 
+class InvalidPage(ValueError):
+    """A page that was not exported here."""
+
+
 def read_notebook(file: Path) -> Any:
     """The notebook in a file. Raises OSError; InvalidNotebook if it holds something else."""
     import nbformat
@@ -117,8 +140,11 @@ def read_notebook(file: Path) -> Any:
 
 
 def main(source: Path, target: Path) -> None:
-    """Runs or reads `source`, and writes the page. Raises OSError; InvalidNotebook; CellExecutionError if a cell of
-    a .py fails."""
+    """Runs or reads `source`, and writes the page. Raises OSError; InvalidNotebook, or InvalidPage for an .html;
+    CellExecutionError if a cell of a .py fails."""
+    if source.suffix == ".html":
+        _write(target, renew(source.read_text(encoding="utf-8")))
+        return
     if source.suffix == ".py":
         import jupytext
         from nbclient import NotebookClient
@@ -127,7 +153,11 @@ def main(source: Path, target: Path) -> None:
         NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     else:
         notebook = read_notebook(source)
-    target.write_text(export(notebook), encoding="utf-8")
+    _write(target, export(notebook))
+
+
+def _write(target: Path, text: str) -> None:
+    target.write_text(text, encoding="utf-8")
     print(f"{target}: {target.stat().st_size / 1e3:.0f} kB")
 
 
@@ -137,17 +167,18 @@ def run_command(arguments: list[str] | None = None) -> None:
         "tfkit_lab.export",
         """
         Export a notebook with its views as one HTML page that works offline: the views can still be stepped through. A
-        notebook in jupytext's percent format (.py) is run first; an .ipynb is exported with its saved outputs.
+        notebook in jupytext's percent format (.py) is run first; an .ipynb is exported with its saved outputs. A page
+        that was exported earlier (.html) is written anew with the present views.
         """,
         exits={0: "the page was written"},
         examples=("python -m tfkit_lab.export lesson.ipynb lesson.html",),
     )
-    parser.add_argument("notebook", type=Path, metavar="NOTEBOOK.{ipynb,py}", help="the notebook to export")
+    parser.add_argument("notebook", type=Path, metavar="NOTEBOOK.{ipynb,py,html}", help="the notebook to export")
     parser.add_argument("page", type=Path, metavar="PAGE.html", help="the page to write")
     options = parser.parse_args(arguments)
     try:
         main(options.notebook, options.page)
-    except (OSError, InvalidNotebook) as error:
+    except (OSError, InvalidNotebook, InvalidPage) as error:
         parser.error(str(error))
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tfkit_lab.export import export, parts_of, run_command
+from tfkit_lab.export import InvalidPage, export, parts_of, renew, run_command
+from tfkit_lab.views import view_of
+from tfkit_lab.widgets import MIME
 
+GOLDEN = Path(__file__).parent / "golden" / "pictures"
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -77,3 +82,18 @@ def test_a_page_brings_what_lets_its_phrases_point_and_no_other_page_does():
     pointing = exported("[row 2](#show:rows=2) of the mask")
     assert 'href="#show:rows=2"' in pointing and '"/points": "' in pointing
     assert '"/points": "' not in exported("[row 2](#rows) of the mask")
+
+
+def test_a_page_is_written_anew_with_the_present_views_and_all_else_as_it_was(monkeypatch, tmp_path):
+    views = [{"trace": json.loads((GOLDEN / f"{kind}.json").read_text())} for kind in ("lens", "heads")]
+    outputs = [new_output("display_data", {MIME: view}) for view in views]
+    texts = [new_markdown_cell("# A < B"), new_code_cell("x", outputs=outputs), new_markdown_cell("The end")]
+    exported = export(new_notebook(cells=texts))
+    assert renew(exported) == exported and "A &lt; B" in exported and "The end" in exported
+    (tmp_path / "lens.js").write_text("// another one")
+    monkeypatch.setattr(view_of("lens"), "script", tmp_path / "lens.js")
+    changed = renew(exported)
+    assert base64.b64encode(b"// another one").decode() in changed and changed != exported
+    assert renew(changed) == changed
+    with pytest.raises(InvalidPage, match="not a page that tfkit_lab.export has written"):
+        renew("<title>Another</title>")

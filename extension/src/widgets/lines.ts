@@ -7,7 +7,7 @@ import type { IGrid, INames } from './grid';
 import { markToken } from './highlight';
 import { translated } from './words';
 
-const MOST = 40; // words of a side; of more the lines are a web, and the map tells more
+const MOST = 24; // words of a side; of more the lines are a web, and the map tells more
 const FAINTEST = 0.04; // smaller weights have no line: there would be hundreds
 const [ROW, TEXT, ACROSS] = [18, 88, 150]; // pixels: all of it fits beside a margin on a telephone
 const LETTERS = 12;

@@ -237,10 +237,10 @@ describe('attention', () => {
   });
 
   it('has no lines where words would be too many, or have no names', () => {
-    const map = { rows: 40, cols: 40, at: () => 1 } as unknown as IGrid;
+    const map = { rows: 24, cols: 24, at: () => 1 } as unknown as IGrid;
     const names = { rows: ['a'], cols: ['a'], axes: [] };
     expect(hasLines(map, names)).toBe(true);
-    expect(hasLines({ ...map, cols: 41 }, names)).toBe(false);
+    expect(hasLines({ ...map, cols: 25 }, names)).toBe(false);
     expect(hasLines({ ...map, pooled: { by: 2, rows: 80, cols: 80 } }, names)).toBe(false);
     expect(hasLines(map, { ...names, cols: [] })).toBe(false);
   });
