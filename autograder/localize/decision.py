@@ -29,11 +29,11 @@ from autograder.localize.runs import (
     Run,
     as_array,
     equal,
-    given,
     is_named,
     is_number,
     made_of,
     may_replace,
+    named_arguments,
     names_at,
     value_of,
 )
@@ -52,7 +52,7 @@ MAX_ASKED = 20
 
 
 @dataclass(frozen=True)
-class Change:
+class LineChange:
     """Other values for some nodes of one line, and what is said of them."""
 
     node: int
@@ -75,7 +75,7 @@ class Change:
 
 
 @dataclass
-class Asked:
+class StudentAnswers:
     """How the student's code answers: one question at hand, and fresh ones as they are needed."""
 
     subject: Any
@@ -95,16 +95,16 @@ class Asked:
             except (BadTrace, StudentError):
                 continue
             wrong = not agree(expected, actual, probe.tolerance)
-            self.runs.append((Run(again, given(again, probe.case)), probe, expected, wrong))
+            self.runs.append((Run(again, named_arguments(again, probe.case)), probe, expected, wrong))
             yield self.runs[-1]
 
 
-def decide(found: FaultLocation, cells: Sequence[tuple[str, str]], asked: Asked) -> FaultLocation:
+def decide(found: FaultLocation, cells: Sequence[tuple[str, str]], asked: StudentAnswers) -> FaultLocation:
     """The location with its `decision`, if one change explains the answers; then it is sure. Else as it is."""
     unfinished = found.faulty_version is not None and found.faulty_version.unfinished
     if found.trace is None or found.doubtful or found.built or found.inside or (found.sure and unfinished):
         return found
-    here = Run(found.trace, given(found.trace, asked.probe.case))
+    here = Run(found.trace, named_arguments(found.trace, asked.probe.case))
     tries, left = Tries(found.trace, asked.subject, MAX_EVENTS), MAX_TRIES
     for change in _changes(found, here, cells):
         swaps = change.swaps(here)
@@ -128,7 +128,7 @@ def _is_the_same(swaps: Sequence[Swap], run: Run) -> bool:
     return all(equal(as_array(new), times[node][n - 1].data) for node, n, new in swaps)
 
 
-def _upheld(change: Change, here: Run, asked: Asked, tries: Tries) -> list[Run] | None:
+def _upheld(change: LineChange, here: Run, asked: StudentAnswers, tries: Tries) -> list[Run] | None:
     """The runs of which the change is true, the one at hand first; None if a fresh question refutes it, or if too few
     can be asked."""
     runs, wrong = [here], 0
@@ -143,7 +143,7 @@ def _upheld(change: Change, here: Run, asked: Asked, tries: Tries) -> list[Run] 
     return runs if wrong >= FEWEST_WRONG and len(runs) > FEWEST else None
 
 
-def _decided(found: FaultLocation, change: Change, swaps: Sequence[Swap], runs: Sequence[Run]) -> FaultLocation:
+def _decided(found: FaultLocation, change: LineChange, swaps: Sequence[Swap], runs: Sequence[Run]) -> FaultLocation:
     trace, version = runs[0].trace, change.version
     found = replace(found, decision=Decision(change.says, runs, None if change.of_line else version))
     if found.sure:
@@ -157,7 +157,7 @@ def _decided(found: FaultLocation, change: Change, swaps: Sequence[Swap], runs: 
     return replace(found, cell=node.cell, line=node.line, event=None, faulty_version=faulty, misused="", sure=True)
 
 
-def _changes(found: FaultLocation, here: Run, cells: Sequence[tuple[str, str]]) -> Iterator[Change]:
+def _changes(found: FaultLocation, here: Run, cells: Sequence[tuple[str, str]]) -> Iterator[LineChange]:
     """What may have been decided otherwise, the likeliest first."""
     trace = here.trace
     versions, sources = _versions(found, trace), dict(cells)
@@ -209,7 +209,7 @@ def _on_its_line(trace: Trace, version: int) -> list[int]:
     return found[:MAX_VERSIONS]
 
 
-def _of_value(found: FaultLocation, here: Run, version: int, source: str) -> Iterator[Change]:
+def _of_value(found: FaultLocation, here: Run, version: int, source: str) -> Iterator[LineChange]:
     """Changes of this value. Where the right one is known in this shape, only those that give it; of truths there may
     be several, since others overrule them later."""
     right, faulty, at = None, found.faulty_version, here.trace.values[version].event
@@ -223,7 +223,7 @@ def _of_value(found: FaultLocation, here: Run, version: int, source: str) -> Ite
         known = None if right is None or right.data is None or right.data.shape != made.shape else right.data
         if known is None or np.isin(made, (0, 1)).all() or equal(made, known):
             number = here.trace.events[at].node
-            yield Change(number, {number: _keeping_dtype(told.edit)}, told.says, version, told.of_line)
+            yield LineChange(number, {number: _keeping_dtype(told.edit)}, told.says, version, told.of_line)
 
 
 def _keeping_dtype(edit: Edit) -> Callable[[Run, int], Made | None]:
@@ -238,7 +238,7 @@ def _keeping_dtype(edit: Edit) -> Callable[[Run, int], Made | None]:
 # -- changes of operands -----------------------------------------------------------------------------------------------
 
 
-def _other_operands(here: Run, cell: str, line: int, source: str) -> Iterator[Change]:
+def _other_operands(here: Run, cell: str, line: int, source: str) -> Iterator[LineChange]:
     """Another variable in the place of one that the line reads, and two exchanged."""
     trace, local = here.trace, _local_names(source, line)
     first = {event.node: at for at, event in reversed(list(enumerate(trace.events)))}
@@ -251,7 +251,7 @@ def _other_operands(here: Run, cell: str, line: int, source: str) -> Iterator[Ch
     for (one, ones), (two, twos) in combinations(places.items(), 2):
         if may_replace(value_of(here, first[ones[0]]), value_of(here, first[twos[0]])):
             made = {**{number: _named(two) for number in ones}, **{number: _named(one) for number in twos}}
-            yield Change(ones[0], made, partial(says_always, EXCHANGED, {"one": one, "other": two}))
+            yield LineChange(ones[0], made, partial(says_always, EXCHANGED, {"one": one, "other": two}))
     for number, node in read:
         at = first[number]
         for name, value in names_at(here, at).items():
@@ -261,7 +261,7 @@ def _other_operands(here: Run, cell: str, line: int, source: str) -> Iterator[Ch
             if not any(_is_calculated(here.trace, one) for one in (value_of(here, at), value)):
                 text = IN_PLACE if len(places[node.text]) == 1 else IN_PLACE_OF_ONE
                 says = partial(says_always, text, {"wrong": node.text, "right": name})
-                yield Change(number, {number: _named(name)}, says)
+                yield LineChange(number, {number: _named(name)}, says)
 
 
 def _is_calculated(trace: Trace, value: Value) -> bool:

@@ -34,7 +34,7 @@ from autograder.localize.align import (
     first_difference,
     roots,
 )
-from autograder.localize.decision import Asked, decide
+from autograder.localize.decision import StudentAnswers, decide
 from autograder.localize.instrument import InstrumentedCode, Node, instrument
 from autograder.localize.location import FaultLocation
 from autograder.localize.trace import BadTrace, Trace, trace_answer
@@ -103,7 +103,7 @@ def _asked_again(
     if isinstance(actual, RaisedError) and (found.error or not found.sure):
         found = _raised(found, actual.message, elsewhere)
     if finding.check.property == "values" and found.cell not in elsewhere:
-        asked = Asked(subject, probe, expected, _fresh(exercise, finding, drawn))
+        asked = StudentAnswers(subject, probe, expected, _fresh(exercise, finding, drawn))
         found = decide(found, [pair for pair in cells if pair[0] not in elsewhere], asked)
     return _called(found, elsewhere, lambda node: _definition(cells, node) in right)
 

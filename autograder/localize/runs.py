@@ -55,7 +55,7 @@ def equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 # -- what is given to an answer, and what its sizes mean ---------------------------------------------------------------
 
 
-def given(trace: Trace, case: Case) -> dict[str, Value]:
+def named_arguments(trace: Trace, case: Case) -> dict[str, Value]:
     """The arguments by the names that the student's function or method has for them; tensors and numbers alone."""
     called, made = _argument_names(trace.table.source, case.symbol, case.init is not None, case.method)
     every = {**dict(zip(made, case.init or (), strict=False)), **dict(zip(called, case.args, strict=False))}

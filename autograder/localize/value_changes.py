@@ -38,7 +38,7 @@ from autograder.localize.runs import (
     value_of,
 )
 from autograder.localize.trace import Value
-from autograder.localize.words import quoted
+from autograder.localize.words import quote_of
 
 FEWEST_SIZES = 3  # rows and columns of a mask whose triangle is told
 IN_PLACE = "with `{right}` in place of `{wrong}` in this line your values are right"
@@ -70,7 +70,7 @@ Edit = Callable[[Run, int], np.ndarray | None]
 Says = Callable[[Sequence[Run]], str]
 
 
-class Told(NamedTuple):
+class ValueChange(NamedTuple):
     """A change of a value, and what is said of it: after the value's name, or of the whole line."""
 
     edit: Edit
@@ -79,7 +79,7 @@ class Told(NamedTuple):
     is_vague: bool = False  # it says less than how the value is related to the right one
 
 
-def changes_of_value(here: Run, at: int, right: Value | None, source: str) -> Iterator[Told]:
+def changes_of_value(here: Run, at: int, right: Value | None, source: str) -> Iterator[ValueChange]:
     """The changes of the value that this event makes. `right`: what it should be, where that is known; `source`: of the
     cell in which it is made."""
     yield from _other_comparison(here, at, source)
@@ -94,14 +94,14 @@ def says_always(text: str, fields: Mapping[str, str], _: Sequence[Run]) -> str:
     return say(text, **fields)
 
 
-def _exchanged_axes(here: Run, at: int) -> Iterator[Told]:
+def _exchanged_axes(here: Run, at: int) -> Iterator[ValueChange]:
     """Two axes exchanged, the last two first."""
     axes = data_of(here, at).ndim if value_of(here, at).data is not None else 0
     if axes > 4:
         return
     for one, other in sorted(combinations(range(-axes, 0), 2), reverse=True):
         says = partial(_says_exchanged, here.trace.events[at].node, one, other)
-        yield Told(partial(_with_exchanged, one=one, other=other), says)
+        yield ValueChange(partial(_with_exchanged, one=one, other=other), says)
 
 
 def _with_exchanged(run: Run, at: int, one: int, other: int) -> np.ndarray:
@@ -188,12 +188,12 @@ def _axis(run: Run, at: int) -> int | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _other_axis(here: Run, at: int) -> Iterator[Told]:
+def _other_axis(here: Run, at: int) -> Iterator[ValueChange]:
     """The same operation along another axis of the same value, or along one in place of all entries."""
     operation, operand = here.trace.node(at).operation, made_of(here, at, operand_data)
     if operation in REDUCING and operand is not None and operand.ndim > 1:
         for axis, keep in ((axis, keep) for axis in range(-1, -operand.ndim - 1, -1) for keep in (True, False)):
-            yield Told(
+            yield ValueChange(
                 partial(_along_for_all, axis=axis, keep=keep), partial(says_always, OVER_ALL, {"axis": str(axis)})
             )
     mine = _axis(here, at)
@@ -202,7 +202,7 @@ def _other_axis(here: Run, at: int) -> Iterator[Told]:
     for other in range(-1, -operand_data(here, at).ndim - 1, -1):
         if other != mine:
             says = partial(_says_axis, here.trace.events[at].node, mine, other)
-            yield Told(partial(_run_along_other, mine=mine, other=other), says)
+            yield ValueChange(partial(_run_along_other, mine=mine, other=other), says)
 
 
 def _along_for_all(run: Run, at: int, axis: int, keep: bool) -> np.ndarray | None:
@@ -224,7 +224,7 @@ def _says_axis(number: int, mine: int, other: int, runs: Sequence[Run]) -> str:
     return say("is taken along axis {mine}; along axis {other} your values are right", mine=mine, other=other)
 
 
-def _other_function(here: Run, at: int) -> Iterator[Told]:
+def _other_function(here: Run, at: int) -> Iterator[ValueChange]:
     """A similar function of the same value: a sum for a mean, another activation, the smaller for the larger."""
     operation = here.trace.node(at).operation
     others: Mapping[str, Any] = {}
@@ -233,7 +233,7 @@ def _other_function(here: Run, at: int) -> Iterator[Told]:
     for other in others:
         if other != operation:
             says = partial(says_always, _in_place(here, at), {"wrong": operation, "right": other})
-            yield Told(partial(_by_function, operation=operation, other=other), says, of_line=True)
+            yield ValueChange(partial(_by_function, operation=operation, other=other), says, of_line=True)
 
 
 def _in_place(run: Run, at: int) -> str:
@@ -269,7 +269,7 @@ TURNED = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 SAYS_EQUAL = {"Lt": EQUAL_LEFT_OUT, "Gt": EQUAL_LEFT_OUT, "LtE": EQUAL_LET_IN, "GtE": EQUAL_LET_IN}
 
 
-def _other_comparison(here: Run, at: int, source: str) -> Iterator[Told]:
+def _other_comparison(here: Run, at: int, source: str) -> Iterator[ValueChange]:
     """`<=` for `<`, or with the sides exchanged."""
     node = here.trace.node(at)
     if node.operation not in COMPARISONS:
@@ -277,13 +277,13 @@ def _other_comparison(here: Run, at: int, source: str) -> Iterator[Told]:
     number = _constant_side(node, source)
     for other, text in ((WITH_EQUAL[node.operation], SAYS_EQUAL[node.operation]), (TURNED[node.operation], SIDES)):
         change = partial(_compared, operation=node.operation, other=other, number=number)
-        yield Told(change, partial(says_always, text, {}))
+        yield ValueChange(change, partial(says_always, text, {}))
 
 
 def _constant_side(node: Node, source: str) -> tuple[int, float] | None:
     """The side of a comparison, 0 or 1, that is written as a number, and the number; it is not recorded."""
     try:
-        statements = parse_source(f"({quoted(node, source)})").body
+        statements = parse_source(f"({quote_of(node, source)})").body
     except SyntaxError:
         return None
     tree = statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Expr) else None
@@ -316,18 +316,18 @@ LIKE = {"Add": ("Sub", "Mult"), "Sub": ("Add",), "Mult": ("Div", "Add"), "Div": 
 SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/"}
 
 
-def _other_operator(here: Run, at: int) -> Iterator[Told]:
+def _other_operator(here: Run, at: int) -> Iterator[ValueChange]:
     """One operand alone, `-` for `+`, and the two operands of a difference or a quotient exchanged."""
     operation = here.trace.node(at).operation
     if operation not in OPERATORS:
         return
     for side, text in enumerate((LEFT_ALONE, RIGHT_ALONE)):
-        yield Told(partial(_one_side, operation=operation, side=side), partial(says_always, text, {}))
+        yield ValueChange(partial(_one_side, operation=operation, side=side), partial(says_always, text, {}))
     for other in LIKE[operation]:
         says = partial(says_always, _in_place(here, at), {"wrong": SIGNS[operation], "right": SIGNS[other]})
-        yield Told(partial(_operated, operation=operation, other=other), says, of_line=True)
+        yield ValueChange(partial(_operated, operation=operation, other=other), says, of_line=True)
     if operation in ("Sub", "Div"):
-        yield Told(
+        yield ValueChange(
             partial(_operated, operation=operation, other=operation, turned=True), partial(says_always, OPERANDS, {})
         )
 
@@ -360,7 +360,7 @@ def _triangle(data: np.ndarray) -> Triangle | None:
     return found[0] if len(found) == 1 else None
 
 
-def _other_triangle(here: Run, at: int) -> Iterator[Told]:
+def _other_triangle(here: Run, at: int) -> Iterator[ValueChange]:
     """Another diagonal of a triangular mask, or its other side."""
     data = value_of(here, at).data
     mine = None if data is None else _triangle(data)
@@ -369,7 +369,7 @@ def _other_triangle(here: Run, at: int) -> Iterator[Told]:
     lower, by = mine
     near = [(lower, by + 1), (lower, by - 1)]
     for other in dict.fromkeys([*near, (not lower, -by), *((not lower, by) for by in (0, 1, -1))]):
-        yield Told(partial(_with_triangle, mine=mine, other=other), partial(_says_triangle, mine, other))
+        yield ValueChange(partial(_with_triangle, mine=mine, other=other), partial(_says_triangle, mine, other))
 
 
 def _with_triangle(run: Run, at: int, mine: Triangle, other: Triangle) -> np.ndarray | None:
@@ -392,13 +392,13 @@ def _columns(triangle: Triangle) -> str:
     return say("up to {edge}", edge=edge) if lower else say("from {edge} on", edge=edge)
 
 
-def _other_order(here: Run, at: int) -> Iterator[Told]:
+def _other_order(here: Run, at: int) -> Iterator[ValueChange]:
     """Two steps of which the second comes first: the logarithm of a mean, or the mean of logarithms."""
     inside = _step_before(here, at)
     if inside is None or _function(here, at) is None or _function(here, inside) is None:
         return
     later, earlier = (here.trace.node(one).operation for one in (at, inside))
-    yield Told(_turned, partial(says_always, ORDER, {"later": later, "earlier": earlier}))
+    yield ValueChange(_turned, partial(says_always, ORDER, {"later": later, "earlier": earlier}))
 
 
 def _step_before(run: Run, at: int) -> int | None:
@@ -434,7 +434,7 @@ def _elementwise(function: Callable[[Tensor], Tensor], data: np.ndarray) -> np.n
     return as_array(function(torch.tensor(data)))
 
 
-def _mask_before(here: Run, at: int) -> Iterator[Told]:
+def _mask_before(here: Run, at: int) -> Iterator[ValueChange]:
     """A softmax of scores that were masked first."""
     if here.trace.node(at).operation not in ("softmax", "log_softmax"):
         return
@@ -442,7 +442,7 @@ def _mask_before(here: Run, at: int) -> Iterator[Told]:
         if value.kind == TENSOR and value.dtype == 0:
             for truth in (False, True):
                 says = partial(says_always, UNMASKED, {"name": name, "truth": str(truth)})
-                yield Told(partial(_of_masked, name=name, truth=truth), says)
+                yield ValueChange(partial(_of_masked, name=name, truth=truth), says)
 
 
 def _of_masked(run: Run, at: int, name: str, truth: bool) -> np.ndarray | None:
@@ -456,13 +456,13 @@ def _of_masked(run: Run, at: int, name: str, truth: bool) -> np.ndarray | None:
     return np.where(np.isneginf(hidden).all(axis, keepdims=True), 0.0, made)  # a row in which everything is hidden
 
 
-def _variable_instead(here: Run, at: int) -> Iterator[Told]:
+def _variable_instead(here: Run, at: int) -> Iterator[ValueChange]:
     """A variable that holds other numbers of this shape; of which the value is made, or another one."""
     data = made_of(here, at, data_of)
     for name, value in names_at(here, at).items():
         if data is not None and value.kind == TENSOR and value.data is not None and value.data.shape == data.shape:
             text = TOO_FAR if _is_used(here, at, value) else ANOTHER
-            yield Told(partial(_variable, name=name), partial(says_always, text, {"name": name}), is_vague=True)
+            yield ValueChange(partial(_variable, name=name), partial(says_always, text, {"name": name}), is_vague=True)
 
 
 def _is_used(run: Run, at: int, value: Value) -> bool:
@@ -492,7 +492,7 @@ SCALES: tuple[tuple[Callable[[float], float], str], ...] = (
 )
 
 
-def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[Told]:
+def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[ValueChange]:
     """A factor that is a number with a name, or the length of an axis, or the square root of either."""
     times = None if right is None else factor(value_of(here, at), right)
     if times is None:
@@ -503,7 +503,7 @@ def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[Told]:
         for scale, text in SCALES:
             if abs(times / scale(float(number.data)) - 1) < 1e-3:
                 says = partial(says_always, text, {"count": f"`{name}`"})
-                yield Told(partial(_by_number, name=name, scale=scale), says)
+                yield ValueChange(partial(_by_number, name=name, scale=scale), says)
     for name, value in here.given.items():
         for axis in range(-(value.data.ndim if value.data is not None else 0), 0):
             for scale, text in SCALES:
@@ -511,7 +511,7 @@ def _other_scale(here: Run, at: int, right: Value | None) -> Iterator[Told]:
                 if length > 1 and abs(times / scale(length) - 1) < 1e-3:
                     role = name, axis, value.data.ndim  # type: ignore[union-attr]
                     says = partial(_says_scale, text, role)
-                    yield Told(partial(_divided, name=name, axis=axis, scale=scale), says)
+                    yield ValueChange(partial(_divided, name=name, axis=axis, scale=scale), says)
 
 
 def _says_scale(text: str, role: Role, runs: Sequence[Run]) -> str:

@@ -137,7 +137,7 @@ def name_of(trace: Trace, event: int, source: str) -> str:
         return say("the value returned here")
     if node.is_call and node.operation.isidentifier() and node.operation[:1].islower():
         return say("the result of `{operation}` here", operation=node.operation)
-    text = _entry_of(trace, event) or node.text or quoted(node, source)
+    text = _entry_of(trace, event) or node.text or quote_of(node, source)
     return f"`{text}`" if text else say("the value computed here")
 
 
@@ -159,7 +159,7 @@ def _changed_by(trace: Trace, event: int, source: str) -> str:
     return name_of(trace, event, source)
 
 
-def quoted(node: Node, source: str) -> str:
+def quote_of(node: Node, source: str) -> str:
     """The expression as it stands in its line; "" for a long one, or one of several lines."""
     first, begin, last, end = node.span
     lines = source.splitlines()

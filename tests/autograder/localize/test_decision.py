@@ -90,27 +90,27 @@ def noam_rate(step, d_model, warmup):
     assert "in place of" not in departure("training.noam", noam)["sentence"]
     monkeypatch.setattr(decision, "FEWEST_WRONG", 0)
     monkeypatch.setattr(decision, "FEWEST", 0)
-    monkeypatch.setattr(decision.Asked, "answers_to_fresh", lambda *_: iter(()))
+    monkeypatch.setattr(decision.StudentAnswers, "answers_to_fresh", lambda *_: iter(()))
     assert "your values are right" in departure("training.noam", noam)["sentence"]
 
 
 def test_where_too_few_questions_can_be_asked_nothing_is_said(monkeypatch):
     source = RIGHT.replace(SCORES, "q @ v.mT / math.sqrt(q.shape[-1])")
-    monkeypatch.setattr(decision.Asked, "answers_to_fresh", lambda *_: iter(()))
+    monkeypatch.setattr(decision.StudentAnswers, "answers_to_fresh", lambda *_: iter(()))
     assert "your values are right" not in departure(ATTENTION, source)["sentence"]
 
 
 def test_a_length_that_never_changes_is_no_ones(monkeypatch):
     """A batch of two is as long as two heads, whatever is drawn."""
     source = RIGHT.replace(SCORES, "q @ k.mT")
-    kept = decision.Asked.answers_to_fresh
+    kept = decision.StudentAnswers.answers_to_fresh
 
     def of_one_width(asked, trace):
         """Those in which `q` has the width of the question at hand."""
         width = asked.probe.case.args[0].shape[-1]
         return (one for one in kept(asked, trace) if one[1].case.args[0].shape[-1] == width)
 
-    monkeypatch.setattr(decision.Asked, "answers_to_fresh", of_one_width)
+    monkeypatch.setattr(decision.StudentAnswers, "answers_to_fresh", of_one_width)
     monkeypatch.setattr(decision, "FEWEST_WRONG", 0)
     monkeypatch.setattr(decision, "FEWEST", 0)
     assert "the number of columns" not in departure(ATTENTION, source)["sentence"]
