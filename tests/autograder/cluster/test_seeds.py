@@ -129,6 +129,7 @@ def _describe(dask_worker):
     return {"processes": processes, "folders": [os.getcwd(), dask_worker.local_directory]}
 
 
+@pytest.mark.slow
 def test_no_worker_of_a_cluster_can_find_the_key(course, tmp_path_factory, monkeypatch):
     for student in STUDENTS:
         hand_in(course, student, f"# right, by {student}")
