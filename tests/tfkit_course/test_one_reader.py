@@ -104,9 +104,8 @@ OWN = {
     "what our own processes wrote, or a framed line of theirs": """
         autograder/assistants/log.py: _entries
         autograder/capstone/results.py: read
-        autograder/checking/client.py: RunningCheck.verdict
         autograder/checking/fork_child.py: _check main
-        autograder/console/ask.py: ask
+        autograder/console/ask.py: last_object
         autograder/environment/pool.py: Environment._ask
         autograder/environment/worker.py: answer
         autograder/grade/process.py: WorkerProcess.ask
@@ -123,7 +122,7 @@ OWN = {
     "a notebook that `parse_json` has read": """
         autograder/cluster/gradebook.py: GradebookWriter._rows
         autograder/nbgrader/submission.py: parse_counting
-        extension/tfkit_lab/export.py: read_notebook""",
+        extension/tfkit_lab/export.py: main read_notebook renew""",
     "the readers themselves": """
         autograder/exercises/parse.py: parse_source""",
 }
