@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 
 from autograder.api import Limits
 from autograder.attacks.stage import Attack, attacks
@@ -51,8 +52,8 @@ FLAT = 1.1, 30.0  # times the grader's memory without attackers, and MB beside i
 
 @dataclass(frozen=True)
 class ClassRun:
-    """One call of `autograder grade`: its seconds, those of the processor in all its processes but boxes that were
-    killed, the most memory that it held, its lines, and what is wrong with the grades (`wrong`, `paid`)."""
+    """One call of `autograder grade`: its seconds, those of the processor in all its processes until the last
+    submission, the most memory that it held, its lines, and what is wrong with the grades (`wrong`, `paid`)."""
 
     seconds: float
     memory_mb: float
@@ -104,7 +105,7 @@ class AttackedClass:
         shutil.rmtree(self.root / "autograded", ignore_errors=True)
         call = [sys.executable, "-m", "autograder", "grade", str(self.root), FIRST, "--workers", str(workers)]
         everybody = len(self.honest) + len(self.attackers)
-        started, cpu, memory, lines = time.monotonic(), _children_cpu_s(), 0.0, list[str]()
+        started, cpu, memory, lines = time.monotonic(), 0.0, 0.0, list[str]()
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         with subprocess.Popen(call, env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "300"},
                               stdout=subprocess.PIPE, text=True) as running:  # fmt: skip
@@ -113,11 +114,12 @@ class AttackedClass:
                 memory = max(memory, _peak_mb(running.pid))
                 if line[:1] in SIGNS:
                     lines.append(line.rstrip())
+                    cpu = max(cpu, _cpu_s(running.pid))
                     if len(lines) % TOLD == 0:
                         _tell(f"{len(lines)} of {everybody} graded, {time.monotonic() - started:.0f} s")
         if running.returncode:
             raise RuntimeError(f"{' '.join(call)} ended with {running.returncode}")
-        seconds, cpu = time.monotonic() - started, _children_cpu_s() - cpu
+        seconds = time.monotonic() - started
         wrong, paid = tuple(self.wrong_grades()), tuple(self.paid())
         return ClassRun(seconds, memory, tuple(lines), cpu, wrong, paid)
 
@@ -137,9 +139,13 @@ def _peak_mb(pid: int) -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def _children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _cpu_s(pid: int) -> float:
+    """Seconds of the processor of a process and of all below it, those that have ended included."""
+    above, total = psutil.Process(pid), 0.0
+    for process in (above, *above.children(recursive=True)):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            total += sum(process.cpu_times()[:4])  # its own, then those of its children that have ended
+    return total
 
 
 def _tell(line: str) -> None:
