@@ -86,6 +86,7 @@ OWN = {
         autograder/variants/command.py: _show
         autograder/variants/prove.py: _in_the_courses_form
         extension/tfkit_lab/card_style.py: card_style
+        extension/tfkit_lab/export.py: main renew
         extension/tfkit_lab/family.py: anatomy
         extension/tfkit_lab/lesson.py: lesson_text
         extension/tfkit_lab/sealed.py: _names_of_course
@@ -122,7 +123,7 @@ OWN = {
     "a notebook that `parse_json` has read": """
         autograder/cluster/gradebook.py: GradebookWriter._rows
         autograder/nbgrader/submission.py: parse_counting
-        extension/tfkit_lab/export.py: main read_notebook renew""",
+        extension/tfkit_lab/export.py: read_notebook""",
     "the readers themselves": """
         autograder/exercises/parse.py: parse_source""",
 }
