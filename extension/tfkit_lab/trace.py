@@ -60,6 +60,11 @@ def _check_tree(trace: Trace) -> None:
     for index, node in enumerate(trace["nodes"]):
         if node["id"] != index or not -1 <= node["parent"] < index:
             raise ValueError(f"not a tfkit trace: nodes[{index}] must have id {index} and an earlier parent")
+        if node.get("place", -1) >= len(trace["prompt"]):
+            raise ValueError(
+                f"not a tfkit trace: nodes[{index}] is at place {node['place']}, but the prompt has "
+                f"{len(trace['prompt'])} tokens"
+            )
     indices = (i for step in trace["steps"] for key in ("live", "chosen", "finished") for i in step[key])
     used = [*trace["path"], trace["best"], *indices]
     if any(i >= count for i in used):
@@ -75,13 +80,18 @@ def focus(trace: Trace, step: int) -> int:
 
 
 def tokens_so_far(trace: Trace, node: int) -> list[str]:
-    """The prompt, then the tokens on the way from the root to `node` (the root is the prompt's last token)."""
+    """The prompt, then the tokens on the way from the root to `node` (the root is the prompt's last token); those that
+    have a place in the prompt stand there."""
     chain = []
     while node >= 0:
-        chain.append(trace["nodes"][node]["token"])
+        chain.append(trace["nodes"][node])
         node = trace["nodes"][node]["parent"]
     chain.reverse()
-    return [*trace["prompt"], *chain[1:]] if trace["prompt"] else chain
+    text = list(trace["prompt"])
+    for made in chain[1:] if text else chain:
+        place = made.get("place", len(text))
+        text[place : place + 1] = [made["token"]]
+    return text
 
 
 def weights(maps: Mapping[str, Any], layer: int, head: int, name: str = "attention") -> list[bytes]:

@@ -70,6 +70,18 @@ def test_tokens_so_far_begin_with_the_prompt_once(trace):
     assert len(t.tokens_so_far(trace, trace["best"])) == len(trace["path"])
 
 
+def test_tokens_that_were_filled_in_stand_in_their_places(trace):
+    trace["prompt"] = ["a", "▢", "▢"]
+    for node in trace["nodes"][1:]:
+        node["place"] = 1 + node["step"] % 2
+    t.validate(trace)
+    first, second = (trace["nodes"][node]["token"] for node in trace["path"][1:3])
+    assert t.tokens_so_far(trace, trace["path"][2]) == ["a", second, first]
+    trace["nodes"][1]["place"] = 3
+    with pytest.raises(ValueError, match=r"nodes\[1\] is at place 3, but the prompt has 3 tokens"):
+        t.validate(trace)
+
+
 def test_the_figure_escapes_and_runs_nothing(trace):
     evil = "<script>alert(1)</script>"
     trace["title"] = evil

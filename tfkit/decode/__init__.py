@@ -9,6 +9,7 @@ from tfkit.decode.greedy import greedy_decode
 from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.record import record, trace_json
 from tfkit.decode.record_search import record_search
+from tfkit.decode.record_unmasking import record_unmasking
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 from tfkit.decode.speculative import Speculative
 from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
@@ -34,6 +35,7 @@ __all__ = [
     "greedy_decode",
     "record",
     "record_search",
+    "record_unmasking",
     "sample_token",
     "stream",
     "top_k_filter",

@@ -26,11 +26,13 @@ ORDERS = ("confidence", "random")
 @dataclass(frozen=True, eq=False)
 class UnmaskingStep:
     """One step of filling in. ids [B,T]: the texts after it; filled bool [B,T]: which tokens it found; confidence
-    [B,T]: the probability of the token that was predicted at each position that was masked before, else 0."""
+    [B,T]: the probability of the token that was predicted at each position that was masked before, else 0;
+    probabilities [B,T,V]: of all tokens."""
 
     ids: Tensor
     filled: Tensor
     confidence: Tensor
+    probabilities: Tensor
 
 
 def unmask(
@@ -70,13 +72,14 @@ def unmask(
         for start in range(0, int(masked.sum(1).max()), size):
             here = masked & (number >= start) & (number < start + size)
             for count in counts_of_steps(here.sum(1), steps or size):
-                tokens, confidence = predict(model, ids, mask, mask_id, temperature, generator)
+                tokens, probabilities = predict(model, ids, mask, mask_id, temperature, generator)
+                confidence = probabilities.gather(-1, tokens[..., None]).squeeze(-1)
                 rank = confidence if order == "confidence" else random_like(confidence, generator)
                 filled = largest(rank.masked_fill(~here, -torch.inf), count)
                 confidence = confidence.masked_fill(ids != mask_id, 0.0)
                 ids, here = torch.where(filled, tokens, ids), here & ~filled
                 if on_step is not None:
-                    on_step(UnmaskingStep(ids, filled, confidence))
+                    on_step(UnmaskingStep(ids, filled, confidence, probabilities))
     return ids.clone()
 
 
@@ -109,7 +112,7 @@ def counts_of_steps(total: Tensor, steps: int) -> list[Tensor]:
 def predict(
     model: Any, ids: Tensor, mask: Tensor | None, mask_id: int, temperature: float, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor]:
-    """ids [B,T] -> a token for each position, and its probability [B,T], which is that at temperature 1"""
+    """ids [B,T] -> a token for each position [B,T], and the probabilities of all, at temperature 1 [B,T,V]"""
     scores = at_least_float32(model(ids, attention_mask=mask).logits)
     scores = scores.index_fill(-1, torch.tensor([mask_id], device=scores.device), -torch.inf)
     probabilities = scores.softmax(-1)
@@ -117,7 +120,7 @@ def predict(
         tokens = scores.argmax(-1)
     else:
         tokens = draw((scores / temperature).softmax(-1).flatten(0, 1), generator).view_as(ids)
-    return tokens, probabilities.gather(-1, tokens[..., None]).squeeze(-1)
+    return tokens, probabilities
 
 
 def random_like(x: Tensor, generator: torch.Generator | None) -> Tensor:

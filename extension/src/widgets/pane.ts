@@ -147,7 +147,8 @@ export class Pane {
       now: false
     }));
     if (taken) {
-      items.push({ text: visibleToken(taken.token), kind: `tfk-now ${this._kind(step, divergence)}`, now: true });
+      const now = { text: visibleToken(taken.token), kind: `tfk-now ${this._kind(step, divergence)}`, now: true };
+      items[taken.place ?? items.length] = now;
     }
     relabel(this._tokens, items);
     this._tokens.scrollTop = this._tokens.scrollHeight; // a long text shows its end, where the step is

@@ -70,6 +70,20 @@ describe('the stepper', () => {
     expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
   });
 
+  it('shows tokens in their places where a text is filled in', () => {
+    const trace = { ...golden('greedy'), prompt: ['a', '▢', '▢'], attention: undefined };
+    const [, first, second] = trace.path.map(id => trace.nodes[id]);
+    [first.place, second.place] = [2, 1];
+    const { root, model } = shownIn(trace, 0);
+    const text = root.querySelector('ol[aria-label="Tokens so far"]')!;
+    const shown = (): string[] => [...text.children].map(item => item.textContent);
+    expect(shown()).toEqual(['a', '▢', first.token]);
+    expect(text.querySelector('.tfk-now')!.textContent).toBe(first.token);
+    model.set('step', 1);
+    expect(shown()).toEqual(['a', second.token, first.token]);
+    expect(text.querySelector('.tfk-now')!.textContent).toBe(second.token);
+  });
+
   it('says nothing of pooling where there is none', async () => {
     const { root } = shownIn(golden('greedy'), 1);
     const map = root.querySelector<HTMLElement>('.tfk-map')!;

@@ -136,6 +136,18 @@ describe('tokens', () => {
     expect(tokensSoFar(trace, 0)).toEqual(['a', '<s>']);
     expect(tokensSoFar(trace, 1)).toEqual(['a', '<s>', trace.nodes[1].token]);
   });
+
+  it('that were filled in stand in their places of the prompt', () => {
+    const trace = { ...golden('greedy'), prompt: ['a', '▢', '▢'] };
+    const [, first, second] = trace.path;
+    trace.nodes[first].place = 2;
+    trace.nodes[second].place = 1;
+    expect(problem(trace)).toBeNull();
+    expect(tokensSoFar(trace, first)).toEqual(['a', '▢', trace.nodes[first].token]);
+    expect(tokensSoFar(trace, second)).toEqual(['a', trace.nodes[second].token, trace.nodes[first].token]);
+    trace.nodes[first].place = 3;
+    expect(problem(trace)).toMatch(`nodes[${first}] is at place 3, but the prompt has 3 tokens`);
+  });
 });
 
 describe('the tree', () => {

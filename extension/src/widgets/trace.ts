@@ -42,10 +42,14 @@ function isOldDraft(step: unknown): step is { draft: { guesses: unknown } } {
   return typeof draft === 'object' && draft !== null && 'guesses' in draft;
 }
 
-function treeProblem({ nodes, steps, path, best }: ITrace): string | null {
+function treeProblem({ nodes, steps, path, best, prompt }: ITrace): string | null {
   const misplaced = nodes.findIndex((node, place) => node.id !== place || node.parent >= place);
   if (misplaced >= 0) {
     return `nodes[${misplaced}] must have id ${misplaced} and an earlier parent`;
+  }
+  const outside = nodes.find(({ place }) => place !== undefined && place >= prompt.length);
+  if (outside) {
+    return `nodes[${outside.id}] is at place ${outside.place}, but the prompt has ${prompt.length} tokens`;
   }
   const named = [...path, best, ...steps.flatMap(s => [...s.live, ...s.chosen, ...s.finished])];
   const unknown = named.find(id => !nodes[id]);
@@ -81,10 +85,14 @@ export function chosenFrom(trace: ITrace, step: number, parent: number): INode |
   return id === undefined ? null : trace.nodes[id];
 }
 
-/** The tokens the decoder has read before a step: the prompt, then what was chosen (the root is the prompt's end). */
+/** The text before a step: the prompt, then what was chosen (the root is the prompt's end), or in it what was filled in. */
 export function tokensSoFar(trace: ITrace, node: number): string[] {
-  const chain = ancestry(trace, node).map(id => trace.nodes[id].token);
-  return trace.prompt.length ? [...trace.prompt, ...chain.slice(1)] : chain;
+  const chain = ancestry(trace, node).map(id => trace.nodes[id]);
+  const text = [...trace.prompt];
+  for (const { token, place } of trace.prompt.length ? chain.slice(1) : chain) {
+    text[place ?? text.length] = token;
+  }
+  return text;
 }
 
 /** Labels of the decoder's positions along the best path, which are attention's rows. */
