@@ -61,13 +61,15 @@ for (const [place, state] of states.entries()) {{
   view.render({{ model: new RecordedModel({{ ...state, ...shownPlace(el.id) }}), el }});
 }}
 if (scripts["/points"]) (await load("/points")).start(document.querySelector("main"));
-if (!document.querySelector("h1")) {{  // a view alone: its title is the page's, and it may draw its headings anew
-  const raise = () => {{
-    for (const node of document.querySelectorAll("h3, h4")) node.ariaLevel = node.localName[1] - 2;
-  }};
-  new MutationObserver(raise).observe(document.querySelector("main"), {{ childList: true, subtree: true }});
-  raise();
-}}
+const nest = () => {{  // headings of views follow the page's own, or begin where it has none
+  let level = 0;
+  for (const node of document.querySelectorAll("main :is(h1, h2, h3, h4, h5, h6)")) {{
+    if (node.closest(".tfk")) node.ariaLevel = level + Number(node.localName[1]) - 2;
+    else level = Number(node.localName[1]);
+  }}
+}};
+new MutationObserver(nest).observe(document.querySelector("main"), {{ childList: true, subtree: true }});
+nest();
 if (location.hash) document.getElementById(location.hash.slice(1).split("=")[0])?.scrollIntoView();
 """
 

@@ -19,8 +19,10 @@ from autograder.report import page as class_report
 from course.build import build
 from course.lite.first_page import write_first_page
 from tfkit_lab import to_html
+from tfkit_lab.export import export
 from tfkit_lab.page import page
 from tfkit_lab.views import view_of
+from tfkit_lab.widgets import MIME
 
 CARDS = Path(__file__).parents[2] / "tests" / "autograder" / "feedback" / "golden"
 GOLDEN = Path(__file__).parents[2] / "tests" / "extension" / "golden"
@@ -97,6 +99,19 @@ def predictions(root: Path) -> None:
         (shared / f"{student}.{n:016}.json").write_text(json.dumps(whole))
 
 
+def exported_lesson() -> str:
+    """A section of a lesson with phrases that point, a figure of two maps and code, as `tfkit_lab.export` writes it."""
+    trace = json.loads((GOLDEN / "pictures" / "matrices.json").read_text())
+    figure = nbformat.v4.new_output("display_data", {MIME: {"trace": trace}})
+    text = (
+        "# Masks\n\n[Row 1](#show:rows=1) is a query, [column 0](#show:map=0&cols=0) a key of the first map, and "
+        "[the triangle](#show:code=tril) is [no square](#show:rows=x)."
+    )
+    code = "import torch\nmask = torch.ones(4, 4, dtype=torch.bool).tril()"
+    cells = [nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell(code, outputs=[figure])]
+    return export(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL))
+
+
 def graded(course: Path) -> list[dict[str, dict[str, object]]]:
     """A course folder with three graded submissions, as the grader leaves them; the verdicts of each."""
     found = []
@@ -160,6 +175,7 @@ def pages(root: Path) -> None:
     (root / "page.html").write_text(to_html(trace), encoding="utf-8")
     (root / "long.html").write_text(steps(writer(), 452, "512 tokens").to_html(), encoding="utf-8")
     (root / "lessons.html").write_text(lessons_page(), encoding="utf-8")
+    (root / "exported.html").write_text(exported_lesson(), encoding="utf-8")
     cards = "".join(f"<h2>{file.stem}</h2>{file.read_text(encoding='utf-8')}" for file in sorted(CARDS.glob("*.html")))
     (root / "cards.html").write_text(document("Verdicts", cards), encoding="utf-8")
     (root / "play").mkdir()

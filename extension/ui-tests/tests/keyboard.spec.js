@@ -99,6 +99,7 @@ for (const [name, file, key, height] of [
   ['every view', 'views.html', 'Tab', 1000],
   ['the stepper, backwards in a low window', 'page.html', 'Shift+Tab', 400],
   ['the cards of verdicts', 'cards.html', 'Tab', 400],
+  ['an exported lesson', 'exported.html', 'Tab', 1000],
   ['the class report', 'report.html', 'Tab', 400],
   ['the page to play with', 'play/index.html', 'Tab', 1000]
 ]) {

@@ -2,7 +2,7 @@
 const { rmSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible, command, lab, shot, theme } = require('../helpers');
+const { accessible, command, excessWidth, lab, openPage, shot, theme } = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
 const SEALED = join(__dirname, '..', '.tmp', 'root', '02-masks', '.tfkit', 'predictions.json');
@@ -102,4 +102,38 @@ test('a phrase lights a row of a prediction, lines of code and squares of a figu
   await phrase('cut off after the fourth column').click();
   await expect(maps.nth(2)).toBeInViewport();
   await shot(page, 'pointing-390');
+});
+
+test('phrases point on an exported page, in its colours, in those of the system, and at 400 %', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await openPage(page, 'exported.html');
+  const phrase = name => page.getByRole('button', { name });
+  const maps = page.locator('.tfk-map canvas');
+  const looks = () => maps.evaluateAll(all => all.map(canvas => canvas.toDataURL()));
+  const marked = () => page.evaluate(() => [...(CSS.highlights.get('tfkit-lit-lines') ?? [])].map(String));
+  await expect(maps.first()).toBeVisible();
+  await expect(page.getByRole('link', { name: 'no square' })).toBeVisible(); // it points at nothing
+  const before = await looks();
+  await phrase('Row 1').hover();
+  await expect.poll(async () => (await looks()).every((look, i) => look !== before[i])).toBe(true);
+  await phrase('column 0').focus();
+  await page.mouse.move(2, 2);
+  await expect
+    .poll(async () => (await looks()).map((look, i) => look !== before[i]))
+    .toEqual(before.map((_, i) => i === 0));
+  await phrase('the triangle').focus();
+  expect(await looks()).toEqual(before);
+  await page.keyboard.press('Space');
+  expect(await marked()).toEqual(['mask = torch.ones(4, 4, dtype=torch.bool).tril()']);
+  await expect(page.getByText('tril()')).toBeVisible(); // its block was folded
+  for (const colours of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { forcedColors: 'active' }]) {
+    await page.emulateMedia(colours);
+    await accessible(page);
+    await shot(page, `pointing-exported-${Object.values(colours)[0]}`);
+  }
+  await page.keyboard.press('Escape');
+  expect(await marked()).toEqual([]);
+  await page.setViewportSize({ width: 320, height: 256 });
+  await phrase('column 0').focus();
+  expect(await excessWidth(page)).toBeLessThanOrEqual(0);
 });
