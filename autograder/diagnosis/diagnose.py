@@ -6,17 +6,18 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.api import BESIDES, SEPARATOR, UNCOMPARED, Exercise
+from autograder.checks.compare import agree, compare_form, values_agree, wrong_entries
+from autograder.checks.probe import FORM_CHECK, Finding, NotRun, behaves_like, float_leaves, is_crash, observe_once
+from autograder.checks.probe import Answer as Reply
+from autograder.checks.properties.cost import OTHER_VALUES
+from autograder.checks.reference import parameters_of, reference_of
+from autograder.diagnosis.budget import ComputeBudget
 from autograder.diagnosis.compose import MAX_UNITS, find_combination, subject_of
 from autograder.exercises.answers import Answer, answers
 from autograder.feedback.translate import say, translate_text
-
-if TYPE_CHECKING:
-    from autograder.checks.probe import Answer as Reply
-    from autograder.checks.probe import Finding
-    from autograder.diagnosis.budget import ComputeBudget
 
 MEASURED = 2  # answers whose cost is counted, to know what a call costs
 MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
@@ -90,8 +91,6 @@ def diagnose(
 
 def _hold_measurements(replies: Sequence[Reply]) -> bool:
     """Whether tensors of real numbers, which are not equal by chance, are among these answers; or there are none."""
-    from autograder.checks.probe import float_leaves
-
     return not replies or any(float_leaves(one.actual) for one in replies)
 
 
@@ -159,8 +158,6 @@ def _gives_alone(one: Answer, finding: Finding, alike: Sequence[Finding]) -> boo
 
 
 def _is_of_form(finding: Finding) -> bool:
-    from autograder.checks.probe import FORM_CHECK
-
     return finding.check.name == FORM_CHECK or finding.check.property == "dtypes"
 
 
@@ -169,9 +166,6 @@ def _explained(
 ) -> Iterator[bool]:
     """Of each of these answers, by default the failed ones, whether the mistake gives it; where its form is what
     counts, whether it gives this form, and `alone`: without another fault."""
-    from autograder.checks.compare import compare_form, values_agree
-    from autograder.checks.probe import NotRun, behaves_like, observe_once
-
     of_form = _is_of_form(finding)
     for one in finding.failed if replies is None else replies:
         try:
@@ -198,8 +192,6 @@ def answers_to_compare(finding: Finding) -> Sequence[Reply]:
     cost that was not measured, since the values on the long input are wrong, is an answer that none of our mistakes
     gives: their costs are counted on a small one.
     """
-    from autograder.checks.properties.cost import OTHER_VALUES
-
     if finding.check.property == "cost":
         return [one for one in finding.failed if one.actual != OTHER_VALUES]
     return finding.failed if finding.check.property in UNCOMPARED else finding.answers
@@ -223,9 +215,6 @@ def _named(
 
 def _budget(exercise: Exercise, replies: Sequence[Reply]) -> ComputeBudget:
     """What the search for several mistakes together may compute; a call is measured on the smallest wrong answers."""
-    from autograder.checks.reference import reference_of
-    from autograder.diagnosis.budget import ComputeBudget
-
     wrong = sorted((one for one in replies if one.difference is not None), key=lambda one: one.probe.case.size())
     return ComputeBudget(reference_of(exercise), wrong[:MEASURED], MAX_UNITS)
 
@@ -243,15 +232,11 @@ def _together(
 def _tell(replies: Sequence[Reply]) -> bool:
     """Whether these answers can name a mistake: right ones alone can't, since right code gives them, too, nor can
     crashes alone, since much different code stops alike."""
-    from autograder.checks.probe import is_crash
-
     return any(one.difference is not None for one in replies) and not all(map(is_crash, replies))
 
 
 def _agrees(path: Answer, replies: Sequence[Reply], in_any_form: bool) -> bool:
     """Whether the mistake gives these answers, or these values `in_any_form`: a mask, say, as numbers."""
-    from autograder.checks.compare import values_agree
-    from autograder.checks.probe import behaves_like, observe_once
 
     def is_given(one: Reply) -> bool:
         """Whether the mistake gives this answer."""
@@ -299,8 +284,6 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
 
 def _beside(answer: Any) -> dict[str, Any]:
     """The student's answer to this case, and which entries are wrong, without any values of the right answer."""
-    from autograder.checks.compare import wrong_entries
-
     expected, actual, part = _first_wrong_part(answer.expected, answer.actual, answer.probe.tolerance)
     if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= MAX_SHOWN:
         return {"yours": None, "wrong": None}
@@ -310,8 +293,6 @@ def _beside(answer: Any) -> dict[str, Any]:
 
 def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any, str]:
     """Of several results the first that differs, as expected and as it is, and its place, such as `[1]`."""
-    from autograder.checks.compare import agree
-
     place = ""
     while isinstance(actual, tuple) and isinstance(expected, tuple) and len(actual) == len(expected) > 0:
         pairs = list(zip(expected, actual, strict=True))
@@ -322,8 +303,6 @@ def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, 
 
 def is_of_cost(finding: Finding) -> bool:
     """Whether what failed is a cost, so that neither a value nor a line of it is wrong; a crash has a line."""
-    from autograder.checks.probe import is_crash
-
     return finding.check.property == "cost" and not any(map(is_crash, finding.failed))
 
 
@@ -344,8 +323,6 @@ def _simplicity(finding: Finding) -> tuple[bool, bool, int]:
 
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
-    from autograder.checks.reference import parameters_of, reference_of
-
     names = parameters_of(case, reference_of(exercise))
     return {**dict(zip(names, case.args, strict=False)), **case.kwargs}
 
