@@ -89,7 +89,7 @@ def test_the_choice_is_read_at_the_end_unless_said(parity):
     ids = torch.stack([parity.ragged()[0]] * 2, 1)
     end = torch.full(ids.shape[:2], ids.size(-1) - 1)
     torch.testing.assert_close(model(ids).mc_logits, model(ids, mc_token_ids=end).mc_logits)
-    with pytest.raises(ValueError, match=r"input_ids must be integers \[B,C,L\] for multiple choice; got \[3, 11\]"):
+    with pytest.raises(ValueError, match=r"multiple choice; got \[3, 11\]: the C choices of each of B examples"):
         model(ids[:, 0])
 
 

@@ -430,7 +430,10 @@ def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, di
     ids = given["input_ids"]
     if ids is None or ids.dim() != 3:
         shape = None if ids is None else list(ids.shape)
-        raise ValueError(f"input_ids must be integers [B,C,L] for multiple choice; got {shape}")
+        raise ValueError(
+            f"input_ids must be integers [B,C,L] for multiple choice; got {shape}: the C choices of each of B examples "
+            "have an axis of their own, as after input_ids.view(B, C, L)"
+        )
     flat = {name: t if t is None else t.flatten(0, 1) for name, t in given.items()}
     return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
 
