@@ -1,7 +1,7 @@
 /** The pictures of the documentation: the gallery's views, and the instructor's pages with a mock class. */
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { command, lab } = require('../helpers');
+const { command, lab, language } = require('../helpers');
 
 const FOLDER = process.env.PICTURES || 'screenshots';
 const GALLERY = `file://${join(__dirname, '../../../docs/gallery.html')}`;
@@ -74,4 +74,21 @@ test("the instructor's pages", async ({ page }) => {
     await failed.evaluate(away);
   }
   await marking.screenshot(to('marking-requests'));
+});
+
+test('the class page in French', async ({ page }) => {
+  await page.setViewportSize({ width: 1360, height: 900 });
+  await lab(page);
+  await language(page, 'fr_FR');
+  try {
+    await lab(page);
+    await command(page, 'application:toggle-left-area');
+    await command(page, 'tfkit:class-page');
+    const panel = page.locator('#tfkit-class');
+    await expect(panel.locator('.tfkit-Live tbody tr').first()).toBeVisible();
+    await expect(panel.locator('.tfkit-Predictions')).toContainText('How many parameters');
+    await panel.screenshot(to('class-live-fr'));
+  } finally {
+    await language(page, 'en');
+  }
 });

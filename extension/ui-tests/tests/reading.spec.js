@@ -107,6 +107,9 @@ for (const [locale, marked] of [
       const end = page.locator('.tfkit-R-endPart');
       await expect(end.getByRole('heading')).toHaveText(locale === 'en' ? /Masks: done$/ : /Masks\u00a0: terminé$/);
       await end.scrollIntoViewIfNeeded();
+      await expect(end.getByRole('button', { name: /SmolLM2/ })).toHaveText(
+        locale === 'en' ? 'Let SmolLM2 speak through your code' : 'Laisser SmolLM2 parler par votre code'
+      );
       await accessible(page, '.tfkit-R-endPart');
       await shot(page, `reading-end-390-${locale}`);
       const file = page.waitForEvent('download');
