@@ -123,13 +123,15 @@ def benchmark_tables(name: str) -> list[str]:
     without columns that are empty for it."""
     found: dict[str, list[str]] = {SMALL: [], PUBLISHED: []}
     lines, section = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines(), SMALL
-    head = next(index for index, line in enumerate(lines) if line.startswith("|  | tokens |"))
-    for line in lines:
+    at = next(index for index, line in enumerate(lines) if line.startswith("|  | tokens |"))
+    heads, table = lines[at : at + 2], ""
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("## "):
             section = PUBLISHED if line == "## Published sizes" else SMALL
-        elif line.startswith(f"| {name} |") and line.count("|") == lines[head].count("|"):
+        elif following.startswith("|---"):
+            table = line
+        elif line.startswith(f"| {name} |") and table.split() == heads[0].split():  # other tables have names too
             found[section].append(line)
-    heads = lines[head : head + 2]
     return [f"{size}:\n\n" + "\n".join(_without_empty(heads, rows)) for size, rows in found.items() if rows]
 
 
