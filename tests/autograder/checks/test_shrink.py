@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from autograder.checks import Case, shrink, values
+from autograder.checks import Case, values
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
@@ -16,7 +16,7 @@ from autograder.diagnosis.diagnose import counterexample, diagnose, simplest
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.grade import run
-from autograder.sandbox import choose
+from autograder.sandbox import choose, work_time
 
 SHAPES = {  # by query, keys, values, mask: the smallest on which the mistake can show
     "mask_inverted": [[1, 1, 1]] * 3,
@@ -29,9 +29,10 @@ SHAPES = {  # by query, keys, values, mask: the smallest on which the mistake ca
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    """The clock that limits the search: it stands still, so that a busy machine finds what an idle one does."""
+    """The clocks that limit the search: they stand still, so that a busy machine finds what an idle one does."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(shrink, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    stopped = SimpleNamespace(monotonic=lambda: clock.now, thread_time=lambda: clock.now)
+    monkeypatch.setattr(work_time, "time", stopped)
     return clock
 
 
