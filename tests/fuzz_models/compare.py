@@ -24,7 +24,7 @@ TOLERANCE = {
     torch.float32: 5e-5,
     torch.float64: 5e-6,
 }  # relative to the largest number; transformers upcasts to float32
-NOT_COMPARED = {"past_key_values", "mems", "cache_params", "past_buckets_states"}
+NOT_COMPARED = {"past_key_values", "cache", "mems", "cache_params", "past_buckets_states"}
 NO_WEIGHTS = {"longformer", "reformer"}  # see decision 12
 SINUSOIDS = {"marian", "pegasus", "m2m_100"}
 NO_GRADIENTS = {"reformer"}  # transformers computes them in training mode only, where it draws hashes anew
