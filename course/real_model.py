@@ -13,7 +13,7 @@ import html
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from torch import Tensor, nn
 import tfkit
 from autograder.api import Exercise
 from autograder.exercises.answers import EditedAnswer, answers
+from autograder.exercises.contracts import with_adapter
 from autograder.feedback.translate import override_language, say, translate_text
 from course import exercises
 from course.my_model import cells_run_here, notebooks_here
-from course.my_model.collect import collect
+from course.my_model.collect import as_asked, collect
 from course.my_model.package import load
 from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 from tfkit.nn.feed_forward import GatedFeedForward
@@ -204,6 +205,8 @@ def _with_mistake(text: tfkit.Text, prompt: str, way: Way, own: Functions, root:
     found = next(filter(None, (mistakes.find(root, exercise) for exercise in way.exercises)), None)
     if found is not None:
         label = say("With your own first mistake")
+        asked = next(one for one in as_asked(root) if one.id == found.exercise)
+        found = replace(found, code=with_adapter(asked, found.code))
     else:
         label, found = say("With a mistake that others make"), _collected(*way.often)
     broken = {**_names_here(), **own, "math": math, "torch": torch, "nn": nn, "F": nn.functional}

@@ -347,7 +347,6 @@ LATE = {
     ("autograder", "autograder.checking.notebook"): KERNEL,
     ("autograder", "autograder.checks"): TORCH,
     ("autograder", "autograder.corpus.judge"): TORCH,
-    ("autograder", "autograder.diagnosis.budget"): TORCH,
     ("autograder", "autograder.diagnosis.loops"): TORCH,
     ("autograder", "autograder.grade"): TORCH,
     ("autograder", "autograder.hunts.notebook"): KERNEL,

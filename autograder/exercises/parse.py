@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import ast
+import io
+import re
 import symtable
+import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 LONGEST = 200_000  # characters; a tree is hundreds of times as large
+TOKENIZED = 300_000  # characters that are split into tokens, at most and in all, to find the magics of a cell
+MOST_INSIDE = 50  # lines within texts and brackets that look like magics, in a cell that has magics, too
+LINE_ENDS = re.compile(r"\r\n|\r|\n")  # Python's
+_PASS = re.compile(r"[%!].*", re.S)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
@@ -74,9 +83,48 @@ def is_in_place_method(method: str) -> bool:
     return method in _IN_PLACE_METHODS or (method.endswith("_") and not method.startswith("_"))
 
 
+@lru_cache(maxsize=64)
 def without_magics(source: str) -> str:
-    """The cell without the lines that only IPython understands, which are left empty."""
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+    """The cell without the lines that only IPython understands, which are left empty.
+
+    A line that begins with `%` within a text or a bracket is Python's, and stays: what is parsed must be what runs. So
+    the lines are Python's too, which ends none at a form feed or another separator. A cell in which it cannot be told
+    what is whose is left as it is, and does not parse.
+    """
+    lines = LINE_ENDS.split(source)
+    lines = lines[:-1] if not lines[-1] else lines
+    magics = {row for row, line in enumerate(lines) if line.lstrip().startswith(("%", "!"))}
+    whole = "\n".join(lines)
+    if not magics or len(source) > LONGEST or _parses(whole):
+        return whole
+    for _ in range(1 + min(MOST_INSIDE, TOKENIZED // len(source))):
+        begins = _statement_rows([_PASS.sub("pass", one) if row in magics else one for row, one in enumerate(lines)])
+        if not magics - begins:
+            return "\n".join("" if row in magics else line for row, line in enumerate(lines))
+        magics.remove(min(magics - begins))  # what it holds may end the text or bracket: those below are looked at anew
+    return whole
+
+
+def _parses(source: str) -> bool:
+    try:
+        parse_source(source)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _statement_rows(lines: list[str]) -> set[int]:
+    """The rows, from 0, on which a statement begins that no other is before, as far as there are tokens: what looks
+    like a magic may have ended a text, which then never ends."""
+    found, fresh = set[int](), True
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO("\n".join([*lines, ""])).readline):
+            if token.type in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT):
+                continue
+            if fresh:
+                found.add(token.start[0] - 1)
+            fresh = token.type == tokenize.NEWLINE
+    return found
 
 
 def defined_names(source: str, imports: bool = False, classes_only: bool = False) -> set[str]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,6 +41,7 @@ FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 LOCAL = ("localhost", "127.0.0.1")
 BUSY = (429, 500, 502, 503, 504)
+NameOf = Callable[[dict[str, Any]], str]
 TRIES, BACKOFF_S = 4, 0.5  # retries, and the first delay, which doubles: half a second, one, two, four
 
 
@@ -123,7 +125,8 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
 def enrol(root: Path) -> list[str]:
     """Add the platform's learners to the gradebook, with names and addresses; returns the new ones. Raises ExportError.
 
-    They get the same user names as by a launch into the Hub. Nobody is removed: nbgrader would delete their work.
+    They get the same user names as by a launch into the Hub; who has none that is valid is left out. Nobody is removed:
+    nbgrader would delete their work.
     """
     known, added = platform(root), []
     try:
@@ -140,7 +143,10 @@ def enrol(root: Path) -> list[str]:
     with working_in(root), Gradebook(app.coursedir.db_url, app.coursedir.course_id) as gradebook:
         there = {student.id for student in gradebook.students}
         for one in members:
-            name = known.username(one)
+            try:
+                name = known.username(one)
+            except LaunchError:  # who cannot be launched either: nobody else waits for them
+                continue
             details = {"first_name": one.get("given_name"), "last_name": one.get("family_name"),
                        "email": one.get("email"), "lms_user_id": one["user_id"]}  # fmt: skip
             gradebook.update_or_create_student(name, **{key: value for key, value in details.items() if value})
@@ -235,14 +241,30 @@ class SentLedger:
 
 
 def _users(known: Platform, members: list) -> Mapping[str, str]:
-    """What students may be known by → the platform's id: its own, the institution's, the address, or their user name;
-    of a platform with a name the user name alone, since the others may be those of another platform's user."""
+    """What students may be known by → the platform's id: their user name, the institution's, the platform's own id, or
+    the address; of a platform with a name the user name alone, since the others may be those of another platform's
+    user.
+
+    Users can often change their addresses: what is known without an address is found first, and what several members
+    call themselves finds none of them.
+    """
     active = [one for one in members if one.get("status", "Active") == "Active"]
-    names = () if known.name else ("email", "lis_person_sourcedid", "user_id")
-    found = {one[name]: one["user_id"] for name in names for one in active if one.get(name)}
-    for one in active:
-        with suppress(LaunchError):
-            found.setdefault(known.username(one), one["user_id"])
+    apart = replace(known, use_email=False)
+    ids: list[NameOf] = [apart.username, itemgetter("lis_person_sourcedid"), itemgetter("user_id")]
+    addresses: list[NameOf] = [known.username, itemgetter("email")]
+    found: dict[str, str | None] = {}
+    for name_of in [apart.username, known.username] if known.name else ids + addresses:
+        found = _names(active, name_of) | found
+    return {name: user for name, user in found.items() if user is not None}
+
+
+def _names(members: list, name_of: NameOf) -> dict[str, str | None]:
+    """Name → the member's id, or None for a name that several have."""
+    found: dict[str, str | None] = {}
+    for one in members:
+        with suppress(LaunchError, KeyError):
+            if name := name_of(one):
+                found[name] = one["user_id"] if found.get(name, one["user_id"]) == one["user_id"] else None
     return found
 
 

@@ -2,15 +2,19 @@
 
 A part that has not passed is imported from the library, and the file says so. Only code that stands on its own can be
 moved into a module; a part that uses a name from another cell of the notebook stays the library's until it does not.
+Where a course asks for an exercise under another contract, the module ends by turning the part into the course's form.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from autograder.api import Exercise
+from autograder.exercises.contracts import as_checked, with_adapter
 from autograder.exercises.parse import bindings, defined_names, parse_source, symbol_tables, without_magics
 from course import exercises
 from course.my_model.package import GIVEN, PACKAGE, ModelPart, failing_part, write_package
@@ -30,8 +34,9 @@ def collect(root: Path, run_here: list[str] | None = None) -> list[ModelPart]:
     passed = {name for name, entry in read_progress(root).items() if _is_passed(entry)}
     cells, refused = _answers(root), dict[str, str]()
     answers = {one.id: _latest(one, run_here or []) or cells.get(one.id) for one in exercises() if one.id in passed}
+    asked = as_asked(root)
     while True:
-        parts = _parts(passed, answers, refused)
+        parts = _parts(asked, passed, answers, refused)
         write_package(root / PACKAGE, parts)
         failing = failing_part(root, parts)
         if failing is None:
@@ -39,9 +44,17 @@ def collect(root: Path, run_here: list[str] | None = None) -> list[ModelPart]:
         refused[failing[0].exercise.id] = f"yours cannot be imported ({failing[1]})"
 
 
-def _parts(passed: set[str], answers: dict[str, str | None], refused: dict[str, str]) -> list[ModelPart]:
+def as_asked(root: Path) -> list[Exercise]:
+    """The course's exercises, each under the contract that a notebook below the root asks for."""
+    asked = "\n".join("".join(cell["source"]) for cells in _notebooks(root) for cell in cells)
+    return [as_checked(exercise, asked) for exercise in exercises()]
+
+
+def _parts(
+    asked: list[Exercise], passed: set[str], answers: dict[str, str | None], refused: dict[str, str]
+) -> list[ModelPart]:
     parts: list[ModelPart] = []
-    for exercise in exercises():
+    for exercise in asked:
         if exercise.id not in passed:
             parts.append(ModelPart(exercise, None, "not passed yet"))
         elif exercise.id in refused:
@@ -74,7 +87,9 @@ def _own_part(exercise: Exercise, code: str | None, known: dict[str, str]) -> Mo
     if left := sorted(needed - own - set(known) - ALWAYS):
         return ModelPart(exercise, None, f"yours uses {', '.join(left)} from another cell")
     return ModelPart(
-        exercise, rest, imports=(*future, *(known[name] for name in sorted(needed - own) if name in known))
+        exercise,
+        with_adapter(exercise, rest),
+        imports=(*future, *(known[name] for name in sorted(needed - own) if name in known)),
     )
 
 
@@ -85,16 +100,22 @@ def _is_passed(entry: object) -> bool:
 def _answers(root: Path) -> dict[str, str]:
     """The source of each exercise's cell, by id, in the notebooks below the root; a damaged notebook has none."""
     found: dict[str, str] = {}
-    for path in notebooks(root):
-        try:
-            cells = read_notebook_cells(path, NOTEBOOK_BYTES)
-        except (OSError, ValueError):
-            continue
+    for cells in _notebooks(root):
         for cell in cells:
             mark = cell["metadata"].get("tfkit")
             if isinstance(mark, dict) and mark.get("role") == "exercise" and isinstance(mark.get("exercise"), str):
                 found[mark["exercise"]] = _python("".join(cell["source"]))
     return found
+
+
+def _notebooks(root: Path) -> Iterator[list[dict[str, Any]]]:
+    """The cells of each notebook below the root that can be read."""
+    for path in notebooks(root):
+        try:
+            cells = read_notebook_cells(path, NOTEBOOK_BYTES)
+        except (OSError, ValueError):
+            continue
+        yield cells
 
 
 def _latest(exercise: Exercise, cells: list[str]) -> str | None:

@@ -22,6 +22,7 @@ def causal_mask(length):
     return torch.ones(length, length).tril() > 0
 """
 WRONG = RIGHT.replace("tril", "triu")
+INVERTED = RIGHT.replace("> 0", "== 0")
 WORDS = [
     "the",
     "old",
@@ -69,13 +70,20 @@ def plain(text, prompt):
     return Words().decode(ids.tolist())[0].removeprefix(prompt)
 
 
+def write_masks(root, code, check='check("masks.causal")'):
+    """The student's notebook of unit 02."""
+    cells = [
+        {"cell_type": "code", "metadata": {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}, "source": code},
+        {"cell_type": "code", "metadata": {"tfkit": {"role": "check"}}, "source": check},
+    ]
+    (root / "02-masks").mkdir(exist_ok=True)
+    (root / "02-masks" / "02-masks.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+
+
 @pytest.fixture
 def student(tmp_path):
     """A student whose own causal mask has passed."""
-    mark = {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}
-    cells = [{"cell_type": "code", "metadata": mark, "source": RIGHT}]
-    (tmp_path / "02-masks").mkdir()
-    (tmp_path / "02-masks" / "02-masks.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+    write_masks(tmp_path, RIGHT)
     record(tmp_path, {"exercise": "masks.causal", "status": "passed", "score": 1.0, "max_score": 1.0, "checks": []})
     return tmp_path
 
@@ -84,6 +92,23 @@ def make_mistake(root, code, misconception):
     mark = {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}
     verdict = {"exercise": "masks.causal", "status": "failed", "misconception": misconception}
     mistakes.keep(root, verdict, [{"metadata": mark, "source": code}])
+
+
+@pytest.fixture
+def other_contract(student):
+    """A student of a course whose causal mask is True for what is hidden."""
+    write_masks(student, INVERTED, 'check("masks.causal@hidden")')
+    return student
+
+
+def test_functions_of_another_contract_and_mistakes_in_them_are_turned_into_the_courses_form(text, other_contract):
+    make_mistake(other_contract, INVERTED.replace("tril", "triu"), "looks_into_the_future")
+    right, wrong = speak("02-masks", "the old keeper", root=other_contract, text=text).lines
+    assert right.text == plain(text, "the old keeper") != wrong.text
+    (other_contract / mistakes.MISTAKES).unlink()
+    write_masks(other_contract, RIGHT)
+    make_mistake(other_contract, WRONG, "looks_into_the_future")
+    assert speak("02-masks", "the old keeper", root=other_contract, text=text).lines[1].text == wrong.text
 
 
 @pytest.mark.parametrize("unit", [number for number in WAYS if number != 7])

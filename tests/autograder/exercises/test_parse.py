@@ -65,6 +65,29 @@ def test_a_cell_without_its_magics_keeps_the_numbers_of_its_lines():
     assert without_magics("%time\nx = 7 % 2\n  !ls\ny = 1") == "\nx = 7 % 2\n\ny = 1"
 
 
+@pytest.mark.parametrize("magic", ["", "%time\n"], ids=["alone", "beside a magic"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    '''\n%'''; return g(); '''\n    '''\n    return 1",
+        "def f():\n    # \u2028    return 1\n    return g()",
+        "def f():\n    # \x0c    return 1\n    return g()",
+        "x = (7\n% 4)\ny = '''\n%a\n!b\n%''' + g()",
+        "x = 7 \\\n% 4",
+        "x = 'a\u2028%b'",
+    ],
+)
+def test_what_looks_like_a_magic_within_a_text_or_bracket_is_python(source, magic):
+    """Code that a text hid from what parses cells, and not from Python, was asked no questions about."""
+    assert without_magics(magic + source) == "\n" * bool(magic) + source
+
+
+@pytest.mark.parametrize("source", ["%time\n" + "'''\n%'''\n" * 20_000, "!x\n(" * 9_000, "%x\n  y\n %z\nw"])
+def test_a_cell_in_which_magics_cannot_be_told_does_not_parse(source):
+    with pytest.raises(SyntaxError):
+        parse_source(without_magics(source))
+
+
 def test_what_python_warns_of_is_in_no_log():
     """Each line of a notebook could be one of the grader's log, with the characters that stand in it."""
     with warnings.catch_warnings(record=True) as told:

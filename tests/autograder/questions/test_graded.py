@@ -81,6 +81,7 @@ RAISES = MASK.replace("    place", "    raise ValueError\n    place", 1).format(
 ENDS = "import os\n" + RAISES.replace("raise ValueError", "os._exit(0)")
 DETECTS = RAISES.replace("raise", "if '_q_define' in globals():\n        raise")
 WORK = MASK.format(name="_work")
+TEXT_HIDES = RAISES.replace("raise ValueError", "'''\n%'''; return globals()['_work'](n); '''\n    '''")
 CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
 
 
@@ -103,6 +104,7 @@ CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
         ([WORK + "abs = _work\n", CALLS.format("abs")], "`abs`"),
         ([WORK + "attend = _work\n", CALLS.format("attend")], "`attend`"),
         ([WORK + "exec('torch.helper = _work')\n", CALLS.format("torch.helper")], "one call, `torch.helper(n)`"),
+        ([WORK, TEXT_HIDES], "`globals`"),
         ([DETECTS], "`globals`"),
         ([RAISES], "No question"),
         ([ENDS], "No question"),
@@ -110,7 +112,8 @@ CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
     ids=[
         "alias", "wrapper", "exec", "later cell", "bound in another scope", "bound to itself", "globals", "__main__",
         "from __main__", "sys.modules", "on sys", "by setattr", "on builtins", "instead of a builtin",
-        "named after an exercise", "exec on a module", "detects the questions", "raises", "ends its box",
+        "named after an exercise", "exec on a module", "hidden by a text",
+        "detects the questions", "raises", "ends its box",
     ],
 )  # fmt: skip
 def test_code_that_hides_from_the_questions_is_left_to_a_person(cells, why, backend):

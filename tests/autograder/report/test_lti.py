@@ -226,3 +226,28 @@ def test_a_teams_last_submission_counts_for_all_its_members(lms, capsys):
         (lms.root / "teams.toml").write_text(wrong)
         status, said = passback(lms, capsys)
         assert status == 2 and word in said and said.count("\n") == 1
+
+
+def test_an_address_that_a_member_chose_gets_no_score_of_another(lms, capsys):
+    lms.members[0]["lis_person_sourcedid"] = "ADA"
+    lms.members.append({"user_id": "u-9", "email": "ada", "lis_person_sourcedid": "mallory", "roles": []})
+    status, _ = passback(lms, capsys)
+    got = {one["userId"] for _, one in lms.scores}
+    assert status == 0 and "u-1" in got and "u-9" not in got
+
+
+def test_an_address_of_two_members_gets_no_score(lms, capsys):
+    lms.members.append({"user_id": "u-9", "email": "-x@example.org", "lis_person_sourcedid": "mallory", "roles": []})
+    status, said = passback(lms, capsys)
+    assert status == 2 and "has no member" in said and "u-9" not in {one["userId"] for _, one in lms.scores}
+
+
+def test_a_learner_without_a_valid_name_costs_nobody_else_the_roster(lms, capsys):
+    learner = ["http://purl.imsglobal.org/vocab/lis/v2/membership#Learner"]
+    lms.members = [
+        {"user_id": "U-8", "email": "-x@example.org", "roles": learner},
+        {"user_id": "U-9", "email": "new@example.org", "roles": learner},
+    ]
+    with pytest.raises(SystemExit) as end:
+        main(["roster", str(lms.root)])
+    assert end.value.code == 0 and "1 students were added to the gradebook: new@example.org" in capsys.readouterr().out
