@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import re
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
@@ -28,6 +29,9 @@ WAYS = frozenset({
     "__globals__", "__dict__", "f_globals", "f_locals", "f_back", "get_objects", "get_referrers",
 })  # fmt: skip
 CALLED_WAYS = WAYS | {"eval"}  # as an attribute it is a module's
+SEPARATORS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # as `str.splitlines` has them
+CELL_MAGIC = re.compile(r"\s*(%%\S*)")
+PLAIN_MAGICS = ("%%time", "%%capture")  # which run the cell's code as it is
 WAY_MODULES = frozenset({"__main__", "builtins", "gc"})
 # of Python and IPython; not In, Out and _, which hold what other cells gave
 KNOWN = (frozenset(dir(builtins)) - CALLED_WAYS) | {
@@ -71,6 +75,14 @@ def ways_elsewhere(text: str) -> list[str]:
     except SyntaxError:
         return []
     return sorted(set(_ways(tree)))
+
+
+def ways_of_notebook(text: str) -> list[str]:
+    """What makes a notebook run other code than is parsed: characters that end a line for IPython, and none for Python,
+    and a cell magic but for Python's own code in it. text: the cell as it was handed in."""
+    found = {ascii(one)[1:-1] for one in SEPARATORS.findall(text)}
+    magic = CELL_MAGIC.match(text)
+    return sorted(found | ({magic[1]} if magic and magic[1] not in PLAIN_MAGICS else set()))
 
 
 def only_call(text: str, lines: Sequence[int]) -> str:

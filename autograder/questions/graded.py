@@ -15,6 +15,7 @@ from autograder.api import Exercise
 from autograder.checks.probe import Case
 from autograder.exercises import injected_modules
 from autograder.exercises.contracts import contract_name, full_id
+from autograder.exercises.parse import without_magics
 from autograder.feedback.translate import override_language, say
 from autograder.grade.run import CellSource, sources_of
 from autograder.questions import record
@@ -24,6 +25,7 @@ from autograder.questions.elsewhere import (
     names_from_elsewhere,
     only_call,
     ways_elsewhere,
+    ways_of_notebook,
 )
 from autograder.questions.inputs import cases, usable
 from autograder.questions.make import questions
@@ -114,9 +116,10 @@ def _written(exercise: Exercise, notebook: Mapping[str, Any]) -> list[CellSource
 
 def _hidden(code: StudentCode, sources: Sequence[CellSource]) -> str:
     """What keeps the questions from being about all of the answer's work, as a sentence; "" if nothing does."""
+    written = [one.text for one in sources if without_magics(one.text).strip() == code.text.strip()]
     for sentence, found in (
         (ELSEWHERE, names_from_elsewhere(code.exercise, code.text, sources)),
-        (REACHES, ways_elsewhere(code.text)),
+        (REACHES, [*ways_elsewhere(code.text), *(way for one in written for way in ways_of_notebook(one))]),
     ):
         if found:
             return say(sentence, names=", ".join(f"`{name}`" for name in found[:MOST_NAMES]))

@@ -82,6 +82,15 @@ ENDS = "import os\n" + RAISES.replace("raise ValueError", "os._exit(0)")
 DETECTS = RAISES.replace("raise", "if '_q_define' in globals():\n        raise")
 WORK = MASK.format(name="_work")
 TEXT_HIDES = RAISES.replace("raise ValueError", "'''\n%'''; return globals()['_work'](n); '''\n    '''")
+# IPython begins a line at U+2028 and reads a magic there, which takes the next line with it or is only half of its own
+IPYTHON_JOINS = (
+    MASK.format(name="causal_mask")
+    .replace("    place", "    # \u2028    !x \\\n    _work = torch.arange\n    place", 1)
+    .replace("torch.arange(n)", "_work(n)", 1)
+)
+IPYTHON_SPLITS = MASK.format(name="causal_mask").replace(
+    "    place", "    %time\u2028    return _work(n)\n    place", 1
+)
 CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
 
 
@@ -105,6 +114,9 @@ CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
         ([WORK + "attend = _work\n", CALLS.format("attend")], "`attend`"),
         ([WORK + "exec('torch.helper = _work')\n", CALLS.format("torch.helper")], "one call, `torch.helper(n)`"),
         ([WORK, TEXT_HIDES], "`globals`"),
+        ([WORK, IPYTHON_JOINS], r"`\u2028`"),
+        ([WORK, IPYTHON_SPLITS], r"`\u2028`"),
+        ([WORK, "%%mine\n" + MASK.format(name="causal_mask")], "`%%mine`"),
         ([DETECTS], "`globals`"),
         ([RAISES], "No question"),
         ([ENDS], "No question"),
@@ -113,6 +125,7 @@ CALLS = "import sys\nimport torch\n\n\ndef causal_mask(n):\n    return {}(n)\n"
         "alias", "wrapper", "exec", "later cell", "bound in another scope", "bound to itself", "globals", "__main__",
         "from __main__", "sys.modules", "on sys", "by setattr", "on builtins", "instead of a builtin",
         "named after an exercise", "exec on a module", "hidden by a text",
+        "joined by IPython", "split by IPython", "cell magic",
         "detects the questions", "raises", "ends its box",
     ],
 )  # fmt: skip
