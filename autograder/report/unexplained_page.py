@@ -66,5 +66,5 @@ def terminal(one: Cluster) -> RenderableType:
     head = Text(f"{one.id} · {plain(who(one))}", style="bold")
     data = one.members[0].verdict.as_json()
     card = Text("\n".join(verdict_text(data).splitlines()[1:]))
-    codes = [Panel(Text(plain(each.code)), title=plain(each.student), expand=False) for each in _shown(one)]
+    codes = [Panel(Text(plain(each.code)), title=Text(plain(each.student)), expand=False) for each in _shown(one)]
     return Group(head, card, Columns(codes), Text(""))

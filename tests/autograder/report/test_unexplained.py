@@ -3,12 +3,15 @@ sentence: in nbgrader's grading, in a check, and in the corpus."""
 
 from __future__ import annotations
 
+import io
 import json
 import tomllib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from rich.console import Console
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
@@ -18,6 +21,7 @@ from autograder.cluster import bundle
 from autograder.diagnosis import misconceptions
 from autograder.exercises import registry
 from autograder.nbgrader import config
+from autograder.report import unexplained_page
 
 from ..nbgrader.conftest import UNIT, Course, find, source_notebook
 from .test_class_report import Found
@@ -214,3 +218,13 @@ def test_a_damaged_file_is_said_in_a_line(tmp_path, text, words):
     kept = misconceptions.setting(tmp_path / misconceptions.FILE)
     with pytest.raises(misconceptions.BadMisconceptions, match=words):
         misconceptions.check_entries(kept)
+
+
+def test_no_name_of_a_folder_is_markup_on_the_terminal(monkeypatch):
+    monkeypatch.setattr(unexplained_page, "verdict_text", lambda data: "card")
+    verdict = SimpleNamespace(as_json=dict)
+    one = SimpleNamespace(student="x[/b]\x1b[2J", code="y = 1", verdict=verdict)
+    console = Console(file=io.StringIO(), width=80)
+    console.print(unexplained_page.terminal(SimpleNamespace(id="masks.softmax/3f2a", members=[one])))
+    said = console.file.getvalue()
+    assert said.count(r"x[/b]\x1b[2J") == 2 and "\x1b" not in said
