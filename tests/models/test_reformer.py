@@ -25,14 +25,16 @@ HEADS = {head: name for name, head in reformer.HF_HEADS.items()}
 
 
 def pair(parity, head, directory, **more):
-    """transformers adds the language head's bias again, as before 5.0 and as the published weights want it."""
+    """Between 5.0 and 5.24 transformers does not add the language head's bias; here it does, as the published weights
+    want it. From 5.24 on the product has a bias of its own, and the other one takes part in nothing."""
     sizes = {**SIZES, "is_decoder": head == "causal_lm", **more}
     if head == "question_answering":
         del sizes["id2label"]
     theirs = parity.shake(getattr(hf, HEADS[head])(hf.ReformerConfig(**sizes)))
     ours = parity.read(theirs, directory)
     if hasattr(theirs, "lm_head"):
-        theirs.lm_head.decoder.bias = theirs.lm_head.bias
+        counts = theirs.lm_head if theirs.lm_head.decoder.bias is None else theirs.lm_head.decoder
+        theirs.lm_head.decoder.bias = theirs.lm_head.bias = counts.bias
     return theirs, ours
 
 
@@ -62,6 +64,12 @@ def test_numbers_gradients_and_files(parity, head, tmp_path):
     for key, tensor in theirs.state_dict().items():
         if key != "lm_head.decoder.bias":
             assert torch.equal(again.state_dict()[key], tensor), key
+
+
+def test_of_two_biases_of_the_head_the_products_counts():
+    head = {"lm_head.decoder.bias": torch.full((3,), 2.0), "lm_head.bias": torch.zeros(3)}
+    assert reformer.HF.load(head)["task_head.out.bias"].tolist() == [2.0] * 3
+    assert reformer.HF.load({"lm_head.bias": torch.ones(3)})["task_head.out.bias"].tolist() == [1.0] * 3
 
 
 UNUSUAL = {
@@ -245,6 +253,7 @@ ENWIK8 |= {
 def test_published_sizes(parity, name, sizes):
     with shapes_only():
         theirs = hf.ReformerModelWithLMHead(hf.ReformerConfig(**sizes, is_decoder=True))
+    theirs.lm_head.decoder.bias = None  # of 5.24: it has a bias there, too
     assert parity.count("reformer-" + name, "causal_lm") == sum(p.numel() for p in theirs.parameters())
 
 

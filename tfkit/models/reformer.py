@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..namemap import NameMap
+from ..namemap import NameMap, Tensors
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
@@ -337,7 +337,19 @@ class Reformer(Model):
 MODEL = Reformer
 
 LAYER = "encoder.layers.{}."
-HF = NameMap(
+
+
+class ReformerNames(NameMap):
+    """Files of transformers before 5.24 have one bias of the head, perhaps under both names. From 5.24 on the product
+    has its own and the other one takes part in nothing."""
+
+    def drop_tied_copies(self, published: Tensors) -> Tensors:
+        """Removes the copy; of two that differ, the product's bias counts."""
+        own = published.get("lm_head.decoder.bias")
+        return super().drop_tied_copies(published if own is None else {**published, "lm_head.bias": own})
+
+
+HF = ReformerNames(
     {
         "embeddings.word_embeddings": "embed",
         "embeddings.position_embeddings.weights.{}": "position.tables.{}",
