@@ -1,7 +1,7 @@
 /** The next token's candidates, as a table: probabilities, the stages of sampling, other scores of the strategy; and the tokens of a draft model. */
 import { h, visibleToken, tableHead } from './dom';
 import { markToken } from './highlight';
-import { candidates, ICandidate, IDraftToken, ITrace } from './trace';
+import { candidates, chosenFrom, ICandidate, IDraftToken, ITrace } from './trace';
 import { translated } from './words';
 
 /** Requests a run with this token instead; null without a kernel. */
@@ -49,7 +49,8 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   const stages = trace.steps[step]?.stages?.[String(node)] ?? [];
   const names = [translated('token'), 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
   const body = h('tbody', {}, ...rows.map(r => row(r, told, take)));
-  const label = translated('Most probable next tokens');
+  const isNext = chosenFrom(trace, step, node)?.place === undefined; // else a mask is filled in
+  const label = isNext ? translated('Most probable next tokens') : translated('Most probable tokens');
   const table = h('table', { className: 'tfk-next', 'aria-label': label }, tableHead(names), body);
   const left = stages.map(s => translated('%1 leaves %2', s.name, s.left)).join(', ');
   const entropy = trace.steps[step]?.entropy[String(node)];

@@ -104,8 +104,11 @@ export class Pane {
     const some = step >= 0;
     const take: SelectToken = this._take && ((token, name) => this._take?.([...tokenIdsTo(trace, node), token], name));
     const before = [...this._candidates.querySelectorAll<HTMLElement>('.tfk-p')].map(bar => bar.style.width);
+    const place = some ? chosenFrom(trace, step, node)?.place : undefined;
+    const title = place === undefined ? translated('Next token') : translated('Token at position %1', place);
+    this._candidates.setAttribute('aria-label', title);
     this._candidates.replaceChildren(
-      ...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : [])
+      ...(some ? [h('h4', {}, title), candidateTable(trace, step, node, take)] : [])
     );
     this._candidates.querySelectorAll<HTMLElement>('.tfk-p').forEach((bar, i) => {
       bar.style.setProperty('--tfk-from', before[i] ?? '0'); // from where the bar of this rank was
@@ -193,7 +196,7 @@ export class Pane {
   }
 
   private readonly _tokens = h('ol', { className: 'tfk-toks', 'aria-label': translated('Tokens so far') });
-  private readonly _candidates = h('section', { role: 'group', 'aria-label': translated('Next token') });
+  private readonly _candidates = h('section', { role: 'group' });
   private readonly _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
   private readonly _draft = h('div');
   private readonly _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });

@@ -84,6 +84,22 @@ describe('the stepper', () => {
     expect(text.querySelector('.tfk-now')!.textContent).toBe(second.token);
   });
 
+  it('names the position that is filled in above its candidates, and no next token', () => {
+    const trace = { ...golden('greedy'), prompt: ['a', '▢', '▢'], attention: undefined };
+    const [, first, second] = trace.path.map(id => trace.nodes[id]);
+    [first.place, second.place] = [2, 1];
+    const { root, model } = shownIn(trace, 0);
+    const named = (): (string | null)[] => {
+      const table = root.querySelector('table.tfk-next')!;
+      const group = table.closest('section')!;
+      return [group.querySelector('h4')!.textContent, group.getAttribute('aria-label'), table.getAttribute('aria-label')];
+    };
+    expect(named()).toEqual(['Token at position 2', 'Token at position 2', 'Most probable tokens']);
+    model.set('step', 1);
+    expect(named()[0]).toBe('Token at position 1');
+    expect(root.textContent).not.toContain('Next token');
+  });
+
   it('says nothing of pooling where there is none', async () => {
     const { root } = shownIn(golden('greedy'), 1);
     const map = root.querySelector<HTMLElement>('.tfk-map')!;
