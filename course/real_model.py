@@ -91,20 +91,21 @@ def _by_heads(own: Functions) -> Callable[..., Any]:
 @contextmanager
 def _norms_and_feed_forwards(model: nn.Module, own: Functions) -> Iterator[None]:
     """The model, its RMS norms and gated feed-forward networks computed by the student's parts with its weights."""
-    hooks = []
-    for module in model.modules():
-        if isinstance(module, RMSNorm):
-            hooks.append(module.register_forward_hook(
-                lambda norm, inputs, _: own["rms_norm"](inputs[0], norm.weight, norm.eps)))  # fmt: skip
-        elif isinstance(module, GatedFeedForward):
-            gated = own["SwiGLU"](module.gate.in_features, module.gate.out_features)
-            gated.load_state_dict(module.state_dict())
-            hooks.append(module.register_forward_hook(lambda _, inputs, __, gated=gated: gated(inputs[0])))
+    replaced = []
     try:
+        for module in model.modules():
+            if isinstance(module, RMSNorm):
+                replaced.append(module)
+                module.forward = lambda x, norm=module: own["rms_norm"](x, norm.weight, norm.eps)  # type: ignore[method-assign]
+            elif isinstance(module, GatedFeedForward):
+                gated = own["SwiGLU"](module.gate.in_features, module.gate.out_features)
+                gated.load_state_dict(module.state_dict())
+                replaced.append(module)
+                module.forward = lambda x, gated=gated: gated(x)  # type: ignore[method-assign]
         yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for module in replaced:
+            del module.forward
 
 
 def _sampled(own: Functions) -> Choose:

@@ -88,9 +88,9 @@ def student(tmp_path):
     return tmp_path
 
 
-def make_mistake(root, code, misconception):
-    mark = {"tfkit": {"role": "exercise", "exercise": "masks.causal"}}
-    verdict = {"exercise": "masks.causal", "status": "failed", "misconception": misconception}
+def make_mistake(root, code, misconception, exercise="masks.causal"):
+    mark = {"tfkit": {"role": "exercise", "exercise": exercise}}
+    verdict = {"exercise": exercise, "status": "failed", "misconception": misconception}
     mistakes.keep(root, verdict, [{"metadata": mark, "source": code}])
 
 
@@ -141,6 +141,24 @@ def test_a_mistake_that_stops_says_with_which_error(text, student):
     _, wrong = (speech := speak(2, "the old keeper", root=student, text=text)).lines
     assert wrong.text == "" and wrong.stopped == "(it stops with an error: ZeroDivisionError: division by zero)"
     assert "<b>" not in speech._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "code"),
+    [
+        ("modern.rms_norm", "def rms_norm(x, weight, eps): x * weight"),
+        ("modern.swiglu", "class SwiGLU(nn.Module):\n    def __init__(self, d_model, d_ff): 1 / 0"),
+        ("modern.swiglu", "class SwiGLU(GatedFeedForward):\n    def forward(self, x): self.down(x)"),
+    ],
+    ids=["nothing is returned", "it cannot be made", "its own forward fails"],
+)
+def test_parts_that_fail_stop_the_model_and_leave_it_as_it_was(exercise, code, text, tmp_path):
+    code = f"from tfkit.nn.feed_forward import GatedFeedForward\n{code}"
+    make_mistake(tmp_path, code, "its_name", exercise)
+    before = plain(text, "the old keeper")
+    right, wrong = speak(13, "the old keeper", root=tmp_path, text=text).lines
+    assert right.text == before and wrong.text == "" and wrong.stopped
+    assert not any(module._forward_hooks or "forward" in vars(module) for module in text.model.modules())
 
 
 def test_misuse_is_told(text, tmp_path, monkeypatch):
