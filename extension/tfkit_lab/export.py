@@ -86,7 +86,7 @@ def render_output(output: Any) -> Iterator[Part]:
         from nbconvert.filters import strip_ansi
 
         text = output.get("text") or data.get("text/plain") or "\n".join(output.get("traceback", ()))
-        yield f"<pre>{html.escape(strip_ansi(text))}</pre>", None
+        yield f'<pre class="output">{html.escape(strip_ansi(text))}</pre>', None
 
 
 def _render_markdown(source: str, attachments: Any = None) -> str:

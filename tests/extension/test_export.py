@@ -52,7 +52,7 @@ def test_pictures_and_tables_are_on_the_page():
 
 def test_a_traceback_has_no_codes_of_a_terminal():
     error = new_output("error", ename="E", evalue="", traceback=["\x1b[0;31mE\x1b[0m: a < b"])
-    assert next(parts_of(new_code_cell("", outputs=[error])))[0] == "<pre>E: a &lt; b</pre>"
+    assert next(parts_of(new_code_cell("", outputs=[error])))[0] == '<pre class="output">E: a &lt; b</pre>'
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-/** Phrases that point, in a notebook of the lab or on a page: which one is shown, and when. What it lights, each of the two says. */
+/** Phrases that point, in a notebook of the lab or on a page: which one is shown, and when. What it lights depends on where it is. */
 import { h } from './dom';
 import { IPointer, POINTING, pointerOf } from './pointing';
 import { translated } from './words';

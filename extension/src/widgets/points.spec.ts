@@ -71,6 +71,20 @@ it('marks lines of code without changing it, and unfolds them when the phrase is
   expect(marked.size).toBe(0);
 });
 
+it('leaves out the lines of outputs, and the tables of figures and outputs', () => {
+  const table = '<table><tbody><tr><td>reads</td><td>le</td><td>chat</td></tr></tbody></table>';
+  document.querySelector('main')!.innerHTML = `<p><a href="#show:in=table&cols=1">1</a> <a href="#show:code=tril">a</a></p>
+    <div id="text">${table}</div><div id="figure"><div class="tfk">${table}</div></div>
+    <div class="output">${table}</div><pre class="output">tril</pre><pre>ones.tril()</pre>`;
+  start(document.querySelector('main')!);
+  const [cells, code] = document.querySelectorAll('a');
+  cells.dispatchEvent(new Event('pointerover', { bubbles: true }));
+  const lit = [...document.querySelectorAll('.tfkit-mod-lit')];
+  expect(lit.map(one => [one.closest('div')!.id, one.textContent])).toEqual([['text', 'chat']]);
+  code.dispatchEvent(new Event('pointerover', { bubbles: true }));
+  expect([...marked.values()].flatMap(ranges => Array.from(ranges, String))).toEqual(['ones.tril()']);
+});
+
 it('finds a section between headings at any depth, and lines in any piece of code', () => {
   const main = document.querySelector('main')!;
   const within = sectionAround(main, document.querySelector('#before a')!);

@@ -5,6 +5,7 @@ import { cellOfMaps, IPointer, lightIn, makeButtons, POINTING, unlightIn } from 
 
 const LINES = 'tfkit-lit-lines';
 const HEADINGS = 'h1, h2'; // parts within a section have smaller ones
+const NO_TEXT = '.tfk, .output, .site-output'; // figures and outputs: their tables and lines are not the lesson's own
 const { DOCUMENT_POSITION_PRECEDING: BEFORE, DOCUMENT_POSITION_FOLLOWING: AFTER } = Node;
 const CSS = `
 ${POINTING}{position:relative;color:inherit!important;text-decoration:underline dotted var(--tfk-accent,LinkText)!important;text-decoration-thickness:2px!important;text-underline-offset:3px;border-radius:3px;cursor:pointer}
@@ -64,8 +65,12 @@ class PagePhrases extends PhraseKeeper {
     const within = sectionAround(this._root, phrase);
     const found = (selector: string): HTMLElement[] =>
       Array.from(this._root.querySelectorAll<HTMLElement>(selector)).filter(within);
-    const blocks = pointer.code ? found('pre') : [];
-    return [...this._lightLines(blocks, pointer.code ?? ''), ...this._lightFigures(found, phrase, pointer)];
+    const own = (selector: string): HTMLElement[] => found(selector).filter(one => !one.closest(NO_TEXT));
+    const blocks = pointer.code ? own('pre') : [];
+    return [
+      ...this._lightLines(blocks, pointer.code ?? ''),
+      ...this._lightFigures(pointer.table ? own : found, phrase, pointer)
+    ];
   }
 
   protected _putOut(): void {
