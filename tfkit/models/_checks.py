@@ -17,7 +17,8 @@ from torch import Tensor
 COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_image_layers": 0, "n_types": 0, "n_random": 0}
 COUNTS |= dict.fromkeys(
     ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels",
-     "period", "n_image_heads", "n_channels", "n_key_heads", "n_value_heads"), 1,
+     "period", "n_image_heads", "n_channels", "n_key_heads", "n_value_heads", "kernel", "attention_interval",
+     "expert_interval"), 1,
 )  # fmt: skip
 
 KINDS: dict[str, tuple[tuple[type, ...], str]] = {

@@ -46,12 +46,15 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
+def has_experts(c: Any, index: int) -> bool:
+    """Whether a layer has experts, and not one feed-forward network for all tokens."""
+    return c.n_experts > 0 and index not in c.dense_layers and (index + 1) % c.expert_interval == 0
+
+
 class Layer(qwen3.Layer):
     def feed_forward(self, c: Config, index: int) -> nn.Module:
         activation = get_activation(c.activation)
-        if c.expert_interval < 1:
-            raise ValueError(f"expert_interval={c.expert_interval}: must be a whole number, at least 1")
-        if index in c.dense_layers or c.n_experts == 0 or (index + 1) % c.expert_interval:
+        if not has_experts(c, index):
             return GatedFeedForward(c.d_model, c.d_ff, activation)
         experts = [GatedFeedForward(c.d_model, c.d_expert, activation) for _ in range(c.n_experts)]
         return MixtureOfExperts(c.d_model, experts, c.experts_per_token, c.normalize_weights)

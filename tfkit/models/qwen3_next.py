@@ -27,10 +27,11 @@ from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rms_norm import RMSNorm, UnitOffsetRMSNorm
 from ..nn.state_space import HybridCache, LeftPaddedHybridCache, StatesAndKeys, StaticHybridCache
-from . import llama, mixtral, qwen3
+from . import llama, mixtral, qwen3_moe
 from ._base import configuration
 from ._rope import read_rope, write_rope
 from .llama import FULL, Past
+from .qwen3_moe import has_experts
 
 LINEAR = "linear_attention"
 
@@ -71,10 +72,7 @@ PRESETS: dict[str, dict[str, Any]] = {"qwen3-next-80b-a3b": {}}
 
 
 def layer_types(c: Config) -> list[str]:
-    """What each layer has. Raises ValueError for an interval below 1."""
-    for name in ("attention_interval", "expert_interval", "kernel"):
-        if getattr(c, name) < 1:
-            raise ValueError(f"{name}={getattr(c, name)}: must be a whole number, at least 1")
+    """What each layer has."""
     if c.layer_types is not None:
         return list(c.layer_types)
     return [LINEAR if (index + 1) % c.attention_interval else FULL for index in range(c.n_layers)]
@@ -208,9 +206,9 @@ class Layer(llama.Layer):
         return GatedAttention(c) if layer_types(c)[index] == FULL else GatedDeltaNet(c)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:
-        if index in c.dense_layers or c.n_experts == 0 or (index + 1) % c.expert_interval:
-            return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation))
-        return SharedAndRouted(c)
+        if has_experts(c, index):
+            return SharedAndRouted(c)
+        return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation))
 
 
 class Qwen3Next(llama.Llama):
@@ -268,9 +266,8 @@ class Qwen3Next(llama.Llama):
 
 
 MODEL = Qwen3Next
-SHARED = {f"layers.{{}}.mlp.shared_expert.{x}_proj": f"layers.{{}}.ff.shared.{x}" for x in ("gate", "up", "down")}
 ROWS = {
-    **qwen3.QK_NORMS,
+    **qwen3_moe.ROWS,
     "layers.{}.linear_attn.in_proj_qkvz": "layers.{}.attn.in_proj",
     "layers.{}.linear_attn.in_proj_ba": "layers.{}.attn.rates_proj",
     "layers.{}.linear_attn.conv1d": "layers.{}.attn.conv",
@@ -278,9 +275,7 @@ ROWS = {
     "layers.{}.linear_attn.dt_bias": "layers.{}.attn.step_bias",
     "layers.{}.linear_attn.norm": "layers.{}.attn.norm",
     "layers.{}.linear_attn.out_proj": "layers.{}.attn.out_proj",
-    "layers.{}.mlp.gate": "layers.{}.ff.router",
-    **{f"layers.{{}}.mlp.experts.{{}}.{x}_proj": f"layers.{{}}.ff.experts.{{}}.{x}" for x in ("gate", "up", "down")},
-    **SHARED,
+    **{f"layers.{{}}.mlp.shared_expert.{x}_proj": f"layers.{{}}.ff.shared.{x}" for x in ("gate", "up", "down")},
     "layers.{}.mlp.shared_expert_gate": "layers.{}.ff.shared_gate",
 }
 LATER = [r"mtp\..+"]  # in the published file: the layers that predict the token after the next
@@ -291,17 +286,14 @@ HF_HEADS = {
     "Qwen3NextForTokenClassification": "token_classification", "Qwen3NextForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
-    **{published: local for published, local in llama.HF_FIELDS.items() if local != "ff_bias"},
+    **{published: local for published, local in qwen3_moe.HF_FIELDS.items() if local != "window"},
     "partial_rotary_factor": "rotary_fraction", "full_attention_interval": "attention_interval",
     "layer_types": "layer_types", "linear_num_key_heads": "n_key_heads", "linear_num_value_heads": "n_value_heads",
     "linear_key_head_dim": "d_key", "linear_value_head_dim": "d_value", "linear_conv_kernel_dim": "kernel",
-    "moe_intermediate_size": "d_expert", "shared_expert_intermediate_size": "d_shared", "num_experts": "n_experts",
-    "num_experts_per_tok": "experts_per_token", "norm_topk_prob": "normalize_weights",
-    "decoder_sparse_step": "expert_interval", "mlp_only_layers": "dense_layers",
-    "output_router_logits": "router_logits", "router_aux_loss_coef": "balance_weight",
+    "shared_expert_intermediate_size": "d_shared",
 }  # fmt: skip
-HF_FIXED = {"mlp_bias": False}
-HF_UNUSED = llama.HF_UNUSED | {"use_sliding_window", "sliding_window", "max_window_layers"}
+HF_FIXED = qwen3_moe.HF_FIXED
+HF_UNUSED = qwen3_moe.HF_UNUSED | {"sliding_window"}
 HF_DEFAULTS = {  # transformers' defaults, for fields that a file omits
     "d_ff": 5632, "max_length": 32768, "rope_theta": 10000.0, "bos_token_id": None, "eos_token_id": None,
 }  # fmt: skip
