@@ -53,6 +53,13 @@ def test_new_tokens_are_masks_after_the_text():
     assert trace["prompt"] == ["w7", "▢", "▢"] and tokens_so_far(trace, trace["best"]) == ["w7", "w11", "w12"]
 
 
+def test_padding_on_the_right_is_moved_before_new_tokens():
+    mask = torch.tensor([[1, 0]])
+    trace = recorded(Sure(0, 1, 2, 3), torch.tensor([7, 5]), attention_mask=mask, max_new_tokens=2)
+    assert trace["prompt"] == ["w5", "w7", "▢", "▢"]
+    assert tokens_so_far(trace, trace["best"]) == ["w5", "w7", "w12", "w13"]
+
+
 def test_one_text_at_a_time():
     with pytest.raises(ValueError, match="record_unmasking shows one text, input_ids holds 2: give one row"):
         recorded(Sure(0), masks(2, 1))

@@ -87,6 +87,19 @@ def test_a_prompt_is_continued_and_padding_changes_nothing():
     assert together[:, 3:].tolist() == alone.tolist() * 2
 
 
+@torch.no_grad()
+def test_new_tokens_follow_the_last_word_where_padding_is_on_the_right():
+    model = make("llada")[1]
+    prompt = drawn(1, 4)
+    alone = unmask(model, prompt, max_new_tokens=5)
+    padded, mask = torch.cat([prompt, torch.zeros(1, 3, dtype=torch.int64)], 1), torch.tensor([[1, 1, 1, 1, 0, 0, 0]])
+    ids, other = torch.cat([padded, drawn(1, 7)]), torch.cat([mask, torch.ones_like(mask)])
+    found = unmask(model, ids, attention_mask=other, max_new_tokens=5)
+    assert found[0].tolist() == [0, 0, 0, *alone[0].tolist()]
+    assert torch.equal(found[1], unmask(model, ids[1:], max_new_tokens=5)[0])
+    assert torch.equal(unmask(model, ids, attention_mask=other), ids)  # where nothing is written nothing is moved
+
+
 def test_the_mask_is_never_predicted():
     model = Sure(0, 1)
     model.logits[:, MASK] = 50.0

@@ -35,7 +35,8 @@ def record_unmasking(
     mask_id = mask_of(model) if mask_id is None else mask_id
     made: list[UnmaskingStep] = []
     unmask(model, ids, max_new_tokens=max_new_tokens, mask_id=mask_id, on_step=made.append, **settings)
-    prompt = [*ids[0].tolist(), *[mask_id] * max_new_tokens]
+    text = made[0].ids.masked_fill(made[0].filled, mask_id) if made else ids  # with new tokens, and padding moved
+    prompt = text[0].tolist()
     nodes = [describe_node(0, prompt[-1], token)]
     steps = [event for step in made for event in describe_step(step, nodes, token, top_logprobs)]
     return {

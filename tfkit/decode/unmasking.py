@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tfkit.decode.checks import require_number, require_whole
 from tfkit.decode.drawing import draw
-from tfkit.decode.generate import evaluating
+from tfkit.decode.generate import evaluating, move_padding_left
 from tfkit.decode.search import at_least_float32
 
 ORDERS = ("confidence", "random")
@@ -53,16 +53,18 @@ def unmask(
 
     model: `model(input_ids [B,T], attention_mask).logits` [B,T,V] are the scores of the token at each position, as of
     head "masked_lm"; input_ids [B,T], in which masks may stand anywhere; attention_mask [B,T]: 1 a token, 0 padding, on
-    either side; mask_id: the mask's id, by default the configuration's `mask_token_id`. block: how many masks of a text
-    are filled in before the next ones, counted from the left (default: all at once); steps: for each block, in which
-    equally many are filled in (default: one at a time). temperature: 0 takes the most probable token; order:
-    "confidence", or "random", which ignores how sure the model is; on_step: called with each step. The mask itself is
-    never predicted.
+    either side, which is moved to the left before new tokens; mask_id: the mask's id, by default the configuration's
+    `mask_token_id`. block: how many masks of a text are filled in before the next ones, counted from the left (default:
+    all at once); steps: for each block, in which equally many are filled in (default: one at a time). temperature: 0
+    takes the most probable token; order: "confidence", or "random", which ignores how sure the model is; on_step:
+    called with each step. The mask itself is never predicted.
 
     -> ids [B,T+max_new_tokens]. Raises ValueError or TypeError for settings that cannot be.
     """
     mask_id = mask_of(model) if mask_id is None else mask_id
     check_settings(max_new_tokens, block, steps, temperature, order)
+    if attention_mask is not None and max_new_tokens:
+        input_ids, attention_mask = move_padding_left(input_ids, attention_mask.bool(), mask_id, ())
     ids = F.pad(input_ids, (0, max_new_tokens), value=mask_id)
     mask = None if attention_mask is None else F.pad(attention_mask, (0, max_new_tokens), value=1)
     masked = (ids == mask_id) if mask is None else (ids == mask_id) & mask.bool()
