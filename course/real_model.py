@@ -91,17 +91,20 @@ def _by_heads(own: Functions) -> Callable[..., Any]:
 @contextmanager
 def _norms_and_feed_forwards(model: nn.Module, own: Functions) -> Iterator[None]:
     """The model, its RMS norms and gated feed-forward networks computed by the student's parts with its weights."""
-    replaced = []
+    replaced = list[nn.Module]()
+
+    def replace_forward(module: nn.Module, part: Callable[[Tensor], Tensor]) -> None:
+        replaced.append(module)
+        module.forward = part
+
     try:
         for module in model.modules():
             if isinstance(module, RMSNorm):
-                replaced.append(module)
-                module.forward = lambda x, norm=module: own["rms_norm"](x, norm.weight, norm.eps)  # type: ignore[method-assign]
+                replace_forward(module, lambda x, norm=module: own["rms_norm"](x, norm.weight, norm.eps))  # type: ignore[misc]
             elif isinstance(module, GatedFeedForward):
                 gated = own["SwiGLU"](module.gate.in_features, module.gate.out_features)
                 gated.load_state_dict(module.state_dict())
-                replaced.append(module)
-                module.forward = lambda x, gated=gated: gated(x)  # type: ignore[method-assign]
+                replace_forward(module, gated.__call__)
         yield
     finally:
         for module in replaced:
