@@ -143,9 +143,7 @@ class Pool:
             except Empty:
                 self._free_stranded(running, finished)
 
-    def _send(
-        self, work: GradingTask, running: dict[Future, GradingTask], finished: SimpleQueue[Future]
-    ) -> None:  # fmt: skip
+    def _send(self, work: GradingTask, running: dict[Future, GradingTask], finished: SimpleQueue[Future]) -> None:
         name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
         only = self._others(work.not_by) if work.not_by else []
         where = {"workers": only} if only else {}
@@ -170,12 +168,14 @@ class Pool:
         kept = {one: self._kept_for[str(one.key)] for one in running if str(one.key) in self._kept_for}
         if not kept:
             return
-        with suppress(OSError):  # the scheduler is gone: all futures are lost, and sent again
+        try:
             there = self._workers().keys()
-            for future in [one for one, only in kept.items() if there and not there & set(only)]:
-                work = running.pop(future)
-                future.cancel()
-                self._send(replace(work, not_by=""), running, finished)
+        except OSError:  # the scheduler is gone: all futures are lost, and sent again
+            return
+        for future in [one for one, only in kept.items() if there and not there & set(only)]:
+            work = running.pop(future)
+            future.cancel()
+            self._send(replace(work, not_by=""), running, finished)
 
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
         """The outcome of a finished future; None if the scheduler lost it."""

@@ -161,3 +161,18 @@ def test_what_one_worker_graded_is_kept_for_the_others_as_long_as_there_are_some
     client.there = ["b"]
     here._send(pool.GradingTask(key, bytes, not_by="b"), running, finished)
     assert client.sent[3].workers == ()  # there is no other
+
+
+def test_a_submission_that_cannot_be_read_again_is_not_lost_in_silence():
+    client = ThreeWorkers("a", "b")
+    here, running, finished = pool.Pool(lambda: client, "cpu", print, list), {}, SimpleQueue()
+
+    def bundle():
+        if client.sent:
+            raise PermissionError("its notebook")
+        return b""
+
+    here._send(pool.GradingTask(Key("ada", "02-masks", "0", "0"), bundle, not_by="b"), running, finished)
+    client.there = ["b"]
+    with pytest.raises(PermissionError, match="its notebook"):
+        here._free_stranded(running, finished)
