@@ -240,9 +240,7 @@ class Grader:
         self, attempt: Attempt, exercise: Exercise, verdict: Verdict, override: list[Exercise]
     ) -> bool:
         """As `_follows_contract`, in one box. Raises StudentError if the code ended it."""
-        own = contracts.adapter(exercise).rstrip()  # the notebook has a copy of it, which need not be marked as one
-        sources = [replace(one, text=one.text.replace("\r\n", "\n").replace(own, "")) for one in self.sources]
-        bare = replace(self, sources=sources, killer_cells=set(self.killer_cells))
+        bare = self._without_adapter(exercise)
         with SandboxClient(self.backend, self.limits) as student:
             if verdict.device != "cpu":
                 student.start_device(verdict.device)
@@ -251,6 +249,30 @@ class Grader:
                 student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
             subject, reference = _on_device(verdict.device, student, reference_of(exercise))
             return follows_contract(exercise, attempt.findings, reference, subject)
+
+    def _without_adapter(self, exercise: Exercise) -> Grader:
+        """A grader of the same cells without the exercise's adapter: the notebook has a copy of it, which need not be
+        marked as one."""
+        own = contracts.adapter(exercise).rstrip()
+        sources = [replace(one, text=one.text.replace("\r\n", "\n").replace(own, "")) for one in self.sources]
+        return replace(self, sources=sources, killer_cells=set(self.killer_cells))
+
+    def _is_near_in_another_form(
+        self, attempt: Attempt, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]
+    ) -> bool:
+        """Whether the answer is near to a right one only in another form than its contract's: its values come so from
+        the adapter alone, or its ordinary values are right under another contract, and so perhaps somebody else's."""
+        if exercise.contract is None:
+            return False
+        by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
+        if by_behaviour and not self._follows_contract(attempt, exercise, verdict, override):
+            return True
+        bare = replace(self._without_adapter(exercise), stop_after=distance.is_refuted)
+        for name in ("", *(one.name for one in exercise.contracts if one != exercise.contract)):
+            with bare._attempt(contracts.with_contract(exercise, name), checks, verdict, override) as (other, _):
+                if not other.missing and not any(map(distance.is_refuted, other.findings)):
+                    return True
+        return False
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))
@@ -387,9 +409,8 @@ class Grader:
         program = distance.StudentProgram(self._answer_of(exercise), run_with, ask_fresh, self.weights, open_box)
         try:
             attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
-            by_behaviour = attempt.distance is not None and attempt.distance.evidence == "behaviour"
-            if exercise.contract and by_behaviour and not self._follows_contract(attempt, exercise, verdict, override):
-                attempt.distance = None  # only in another form is it near to a right answer
+            if attempt.distance and self._is_near_in_another_form(attempt, exercise, checks, verdict, override):
+                attempt.distance = None
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
             attempt.distance = None
             logging.getLogger(__name__).warning("no distance could be measured for %s", exercise.id, exc_info=True)

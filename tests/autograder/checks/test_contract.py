@@ -169,6 +169,13 @@ def test_a_mistake_is_near_to_a_right_answer_only_in_the_contracts_form():
     assert (found.score, found.distance) == (0.0, None)
 
 
+@pytest.mark.parametrize("beside", ["", contracts.adapter(CAUSAL)], ids=["alone", "with a copy of the adapter"])
+def test_an_answer_to_another_contract_is_no_slip(beside):
+    """What was handed in under that one, too, is told the mistake, and keeps only what its checks earn."""
+    found = grade_source(CAUSAL, COURSE + beside, backend=choose(), device="cpu")
+    assert (found.score, found.distance, found.misconception) == (0.0, None, "marks_what_is_hidden")
+
+
 def test_values_are_changed_outside_and_objects_of_any_kind_are_asked():
     heads = registry.find("attention.multi_head@hidden")
     right = answers(heads, "right")[0]
