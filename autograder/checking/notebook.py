@@ -160,11 +160,13 @@ def _cells(history: list[str]) -> list[dict[str, Any]]:
 def _with_program(source: str) -> str:
     """The cell, or the program of the order of lines that it hands in."""
     handed_in = read_answer(source)
+    if handed_in is None:
+        return source
     try:
-        exercise = registry.find(handed_in.exercise) if handed_in else None
-        return exercise and handed_in and program_of(source, exercise, handed_in.student) or source
+        exercise = registry.find(handed_in.exercise)
     except registry.UnknownExercise:
         return source
+    return program_of(source, exercise, handed_in.student) or source
 
 
 def _only_checks(source: str) -> bool:

@@ -1,7 +1,7 @@
 """Judges an order of lines by running it: the exercise's checks decide, so any right order passes.
 
-Where an order fails without a line of a
-known mistake, its beginnings are completed and run, which tells the first line that is out of place.
+Where an order fails without a line of a known mistake, its beginnings are completed and run, which tells the first line
+that is out of place.
 """
 
 from __future__ import annotations
