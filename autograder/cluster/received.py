@@ -6,7 +6,7 @@ the grader's memory, nor give points that its verdicts do not show, since verdic
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -39,7 +39,8 @@ def check_record(raw: Any) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a finite number that a float can hold, as an int of hundreds of digits is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_short(value: Any) -> bool:
@@ -88,6 +89,15 @@ def _verdicts(name: str, text: Any) -> Iterator[dict[str, Any]]:
             if not (isinstance(verdict, dict) and _shows(cell, verdict)):
                 raise ValueError("a worker sent a notebook in which points and a verdict differ")
             yield verdict
+        elif _earns_points(cell):
+            raise ValueError("a worker sent a notebook with a graded cell that has no verdict")
+
+
+def _earns_points(cell: Mapping[str, Any]) -> bool:
+    """Whether nbgrader makes points of the cell's outputs: of one that is also an answer, a person does."""
+    marks = cell["metadata"].get("nbgrader")
+    is_marked = isinstance(marks, dict) and marks.get("grade") and not marks.get("solution")
+    return bool(is_marked) and cell["cell_type"] == "code"
 
 
 def _shows(cell: Mapping[str, Any], verdict: Mapping[str, Any]) -> bool:

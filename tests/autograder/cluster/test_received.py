@@ -40,11 +40,22 @@ def second_points(record):
     record["notebooks"][UNIT] = json.dumps(nb)
 
 
+def points_without_verdict(record):
+    """A graded cell without any output, for which nbgrader gives all points, and no verdict to compare again."""
+    nb = json.loads(record["notebooks"][UNIT])
+    cell = next(cell for cell in nb["cells"] if cell["metadata"].get("tfkit", {}).get("verdict"))
+    gone = cell["metadata"]["tfkit"].pop("verdict")
+    cell["outputs"] = []
+    record["notebooks"][UNIT] = json.dumps(nb)
+    record["verdicts"] = [one for one in record["verdicts"] if one["exercise"] != gone["exercise"]]
+
+
 LIES = {
     "a number for a verdict": lambda it: it.update(verdicts=[1]),
     "a verdict without fields": lambda it: it.update(verdicts=[{}]),
     "a score that is text": lambda it: it["verdicts"][0].update(score="2"),
     "a score that is NaN": lambda it: it["verdicts"][0].update(score=float("nan")),
+    "a score of hundreds of digits": lambda it: it["verdicts"][0].update(score=10**400, max_score=10**400),
     "a score above the most": lambda it: it["verdicts"][0].update(score=1e308),
     "a status that there is not": lambda it: it["verdicts"][0].update(status="<b>"),
     "a reason that is a number": lambda it: it["verdicts"][0].update(reason=5),
@@ -60,6 +71,7 @@ LIES = {
     "a notebook of a million lists": lambda it: it["notebooks"].update(bomb=BOMB),
     "points that no verdict has": other_points,
     "points in an output more": second_points,
+    "points without a verdict": points_without_verdict,
 }
 
 
