@@ -57,10 +57,8 @@ def delta_chunk(
     equations, the same for each column of the values. With the corrections known, what is left is attention without a
     softmax, whose scores are multiplied by the decay between the two tokens.
     """
-    tokens = q.size(2)
     total = log_decay.cumsum(-1)  # [B,H,T], from the start of the chunk
-    later = torch.ones(tokens, tokens, dtype=torch.bool, device=q.device).triu(1)
-    between = (total[..., None] - total[..., None, :]).masked_fill(later, float("-inf")).exp()  # [B,H,T,T]
+    between = (total[..., None] - total[..., None, :]).tril().exp().tril()  # [B,H,T,T]; later tokens could overflow
     since_start, until_end = total.exp()[..., None], (total[..., -1:] - total).exp()[..., None]  # [B,H,T,1]
     weight = beta[..., None]
     system = weight * between * (k @ k.mT)  # its diagonal is not read: it counts as ones
