@@ -63,3 +63,5 @@ def test_padding_on_the_right_is_moved_before_new_tokens():
 def test_one_text_at_a_time():
     with pytest.raises(ValueError, match="record_unmasking shows one text, input_ids holds 2: give one row"):
         recorded(Sure(0), masks(2, 1))
+    with pytest.raises(ValueError, match="record_unmasking got no tokens"):
+        recorded(Sure(0), masks(1, 0))

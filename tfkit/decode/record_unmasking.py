@@ -27,11 +27,14 @@ def record_unmasking(
 
     input_ids [T] or [1,T], with masks; `token(id)` names an id; top_logprobs: how many of the likeliest tokens to keep;
     settings: as in `unmask`. The trace has a step for each token: those that the search fills in at once come one after
-    the other, the surest first. Raises ValueError for more than one text.
+    the other, the surest first. Raises ValueError for more than one text, or an empty
+    one.
     """
     ids = input_ids.unsqueeze(0) if input_ids.dim() == 1 else input_ids
     if len(ids) != 1:
         raise ValueError(f"record_unmasking shows one text, input_ids holds {len(ids)}: give one row")
+    if not ids.size(1):
+        raise ValueError("record_unmasking got no tokens: give a prompt, or the id of the beginning alone")
     mask_id = mask_of(model) if mask_id is None else mask_id
     made: list[UnmaskingStep] = []
     unmask(model, ids, max_new_tokens=max_new_tokens, mask_id=mask_id, on_step=made.append, **settings)
