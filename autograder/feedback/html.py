@@ -26,6 +26,7 @@ from autograder.feedback.words import (
     edits_away,
     first_help,
     is_unwritten,
+    labelled,
     missing_points,
     number,
     places,
@@ -180,7 +181,7 @@ def _line(data: Mapping[str, Any]) -> str:
     if not found or found["line"] is None:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
-    where = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
+    where = labelled(f"<b>{say('Line {line}', line=int(found['line']))}</b>", f"{_code(found['sentence'])}.")
     shown = f"<p>{where}</p>{_source(found)}{_drawn(found.get('value'))}"
     return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}">{shown}</div>'
 
@@ -219,9 +220,9 @@ def _stop(step: Mapping[str, Any]) -> str:
         sign, words = "✓", say("A right answer has this value, too.")
     else:
         sign, words = "·", say("No right answer that we know has this value, which need not be wrong.")
-    where = say("Line {line}", line=int(step["line"]))
+    where = f"<b>{say('Line {line}', line=int(step['line']))}</b>"
     first = f" {say('This line ran more than once; here is its first value.')}" if step.get("again") else ""
-    shown = f"<p>{sign} <b>{where}</b>: {_text(words + first)}</p>{_source(step)}{_drawn(step['value'])}"
+    shown = f"<p>{sign} {labelled(where, _text(words + first))}</p>{_source(step)}{_drawn(step['value'])}"
     return f'<li class="tfkit-v-stop">{shown}</li>'
 
 
@@ -232,7 +233,7 @@ def _departing(found: Mapping[str, Any]) -> str:
     wanted = own.get("right")
     differs = wanted and wanted != own.get("yours")
     shape = say("A right answer has shape {shape}.", shape=size(wanted)) if differs else ""
-    words = f"<p>✗ <b>{where}</b>: {_code(found['sentence'])}. {_text(shape)}</p>"
+    words = f"<p>✗ {labelled(f'<b>{where}</b>', _code(found['sentence']))}. {_text(shape)}</p>"
     drawn = _drawn(found.get("value") or own.get("value"), beside=True)
     return f'<li class="tfkit-v-stop tfkit-v-departing">{words}{_source(found)}{drawn}</li>'
 
@@ -240,7 +241,8 @@ def _departing(found: Mapping[str, Any]) -> str:
 def _steps(data: Mapping[str, Any]) -> str:
     """The lines in the order in which they ran, with the shapes of a right answer's values beside the student's."""
     found = data.get("departure") or {}
-    rows = [_step(step, found) for step in found.get("steps") or ()]
+    shown = [step for step in found.get("steps") or () if step["line"] is not None or size(step["right"])]
+    rows = [_step(step, found) for step in shown]
     if not rows:
         return ""
     # no heading over the signs: an empty <th> would be announced as one
@@ -296,7 +298,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         if (message and message != data.get("reason")) or rows:
             sign = SIGNS.get(check["status"], "?")
             name = _text(say(str(check["name"])).replace("_", " "))
-            items.append(f"<li>{sign} <b>{name}</b>: {_code(places(message))}{flow(rows)}</li>")
+            items.append(f"<li>{sign} {labelled(f'<b>{name}</b>', _code(places(message)))}{flow(rows)}</li>")
     if not items:
         return ""
     drawn = any(check.get("map") for check in data["checks"])
@@ -313,7 +315,7 @@ def _example(data: Mapping[str, Any]) -> str:
 def _remarks(data: Mapping[str, Any]) -> str:
     """Remarks about idiom and design, folded: they cost nothing."""
     found = [one for one in data.get("remarks") or () if one.get("text")]
-    items = "".join(f"<li>{_where(one)}{_code(one['text'])}</li>" for one in found)
+    items = "".join(f"<li>{_remark(one)}</li>" for one in found)
     title = say("Remarks on your code, which cost no points")
     return (
         f'<details class="tfkit-v-remarks"><summary>{title} ({len(found)})</summary><ul>{items}</ul></details>'
@@ -322,9 +324,9 @@ def _remarks(data: Mapping[str, Any]) -> str:
     )
 
 
-def _where(remark: Mapping[str, Any]) -> str:
-    line = remark.get("line")
-    return f"<b>{say('Line {line}', line=int(line))}</b>: " if line else ""
+def _remark(remark: Mapping[str, Any]) -> str:
+    line, text = remark.get("line"), _code(remark["text"])
+    return labelled(f"<b>{say('Line {line}', line=int(line))}</b>", text) if line else text
 
 
 def _foot(data: Mapping[str, Any]) -> str:

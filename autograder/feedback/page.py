@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from autograder.feedback.tokens import page_tokens
+from autograder.feedback.translate import say
 
 STYLE = """
 html{background:var(--tfk-page)}
@@ -49,12 +50,16 @@ def document(title: str, body: str, style: str = "", language: str = "en") -> st
 
 def histogram(title: str, note: str, what: str, counts: Sequence[int]) -> str:
     """A section with the numbers of students for each fifth of `what`, a share."""
+    fifths = [say("{low} to {high} %", low=20 * at, high=20 * at + 20) for at in range(len(counts))]
     rows = [
-        f'<tr>{row_head(f"{20 * at} to {20 * at + 20} %")}<td class="text"><div class="bar" aria-hidden="true">'
+        f'<tr>{row_head(fifth)}<td class="text"><div class="bar" aria-hidden="true">'
         f'<span class="full" style="width:{count / max(1, *counts):.0%}"></span></div></td><td>{count}</td></tr>'
-        for at, count in enumerate(counts)
+        for fifth, count in zip(fifths, counts, strict=True)
     ]
-    head = f'<th scope="col">{what}</th><th scope="col" class="text">Shape</th><th scope="col">Students</th>'
+    head = (
+        f'<th scope="col">{what}</th><th scope="col" class="text">{say("Shape")}</th>'
+        f'<th scope="col">{say("Students")}</th>'
+    )
     return table(title, note, head, rows)
 
 
@@ -65,8 +70,9 @@ def row_head(text: str) -> str:
 
 def table(title: str, note: str, head: str, rows: Iterable[str]) -> str:
     """A section with a table that can be scrolled to by keyboard; all but `title` is markup."""
+    name = "-".join(title.split())  # an id has no spaces
     return (
-        f'<h2 id="{title}">{title}</h2><p>{note}</p>'
-        f'<div class="scroll" role="region" aria-labelledby="{title}" tabindex="0"><table aria-labelledby="{title}">'
+        f'<h2 id="{name}">{title}</h2><p>{note}</p>'
+        f'<div class="scroll" role="region" aria-labelledby="{name}" tabindex="0"><table aria-labelledby="{name}">'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{chr(10).join(rows)}</tbody></table></div>\n"
     )

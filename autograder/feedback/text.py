@@ -19,6 +19,7 @@ from autograder.feedback.words import (
     correct_so_far,
     edits_away,
     first_help,
+    labelled,
     line_of,
     missing_points,
     number,
@@ -83,7 +84,8 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     left = ", ".join(check["name"] for check in data["checks"] if check["status"] == "not_run")
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     score = "{score:g} of {max_score:g}".format(**data)
-    lines = [f"{one_line(str(data['file']))}: {data['exercise']} {status}, {score}"]
+    away = f" · {edits_away(data)}" if edits_away(data) else ""
+    lines = [f"{one_line(str(data['file']))}: {data['exercise']} {status}, {score}{away}"]
     right = correct_so_far(data) if data["status"] != "passed" else ""
     helped = (read_again(data), question_of(data), first_help(data, ORDER), line_of(data))
     details = "\n".join(text for text in (right, data["hint"], reason(data), *helped) if text)
@@ -96,15 +98,16 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
     for check in data["checks"]:
         if check["message"] and check["message"] != data["reason"]:
-            lines.append(f"  {SIGNS[check['status']]} {say(check['name'])}: {places(check['message'])}")
+            lines.append(f"  {SIGNS[check['status']]} {labelled(say(check['name']), places(check['message']))}")
         lines += [f"    {row}" for row in check["map"]]
-    lines += [f"  {text}" for text in (missing_points(data), edits_away(data)) if text]
+    if missing_points(data):
+        lines.append(f"  {missing_points(data)}")
     if data.get("counterexample"):
         messages = [check["message"] for check in data["checks"]]
         lines += [f"  {line}" for line in _example(data["counterexample"], messages)]
     for one in data.get("remarks") or ():
-        where = f"{say('Line {line}', line=one['line'])}: " if one.get("line") else ""
-        lines.append(f"  {say('Remark, without points')}: {where}{one['text']}")
+        told = labelled(say("Line {line}", line=one["line"]), one["text"]) if one.get("line") else one["text"]
+        lines.append(f"  {labelled(say('Remark, without points'), told)}")
     if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
         lines.append(f"  {say(NOT_ISOLATED)}")
     return plain("\n".join(lines))
@@ -115,7 +118,7 @@ def _example(given: Mapping[str, Any], messages: list[str]) -> Iterator[str]:
     named = ", ".join(
         str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in inputs.items()
     )
-    yield f"{say('The smallest example found')}: {given.get('call')}({named})"
+    yield labelled(say("The smallest example found"), f"{given.get('call')}({named})")
     drawn = [one for name, value in inputs.items() for one in matrices(str(name), value)[:2]]
     yield from side_by_side([matrix_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
     yield from sentences(given, messages)

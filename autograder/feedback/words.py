@@ -115,6 +115,11 @@ def read_again(data: Mapping[str, Any]) -> str:
     return say("Read again: {unit}, “{section}”", unit=unit, section=heading)
 
 
+def labelled(label: str, text: str) -> str:
+    """`Line 10: …`, with the space that some languages have before a colon."""
+    return say("{label}: {told}", label=label, told=text)
+
+
 def size(shape: Sequence[int] | None) -> str:
     """`2 × 3 × 4`; "one number" for no axes, "" without a shape."""
     return "" if shape is None else " × ".join(map(str, shape)) or say("one number")
@@ -125,7 +130,7 @@ def line_of(data: Mapping[str, Any]) -> str:
     found = data.get("departure")
     if not found or found["line"] is None:
         return ""
-    return f"{say('Line {line}', line=found['line'])}: {found['sentence']}."
+    return labelled(say("Line {line}", line=found["line"]), f"{found['sentence']}.")
 
 
 def place(where: Sequence[int]) -> str:

@@ -14,7 +14,7 @@ from autograder.checks.properties.parameters import PARAMETERS
 from autograder.credit.rule import Distance, credit_points, spread
 from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.feedback.translate import say
-from autograder.feedback.words import sentence
+from autograder.feedback.words import places, sentence
 from autograder.sandbox.client import CellOutcome
 from autograder.settings import points
 from autograder.settings.credit import DEFAULT, CreditRule
@@ -209,7 +209,7 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool, wit
     message = check.not_run or (say(WITHHELD) if withheld and finding.mismatches else finding.message)
     if check.later and message:
         edge = diagnose_edge(exercise, finding)
-        message = edge.hint.splitlines()[0] if edge else message
+        message = edge.hint.splitlines()[0] if edge else places(message)  # whole, no reader would know it again
         message += " " + say("(This costs nothing here; unit {unit} is about it.)", unit=check.later)
     earned = 0.0 if wrong or status != "passed" else worth
     return CheckResult(

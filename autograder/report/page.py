@@ -1,4 +1,7 @@
-"""The class report: one HTML file without scripts, images or external resources, with a light and a dark theme."""
+"""The class report: one HTML file without scripts, images or external resources, with a light and a dark theme.
+
+It speaks the reader's language; titles, names of checks and hints are as the verdicts have them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from statistics import mean, median
 from autograder.cluster.history import Verification
 from autograder.cluster.scores import Scores
 from autograder.feedback.page import document, histogram, row_head, table
+from autograder.feedback.translate import language, say
+from autograder.feedback.words import places
 from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
 from autograder.report.items import CheckStatistics, check_items
@@ -34,13 +39,13 @@ def page(
     """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook; `verified`:
     the comparisons with a second grading, by time."""
     found, titles = exercises(students), _titles(students)
-    lead = (
-        f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
-        f"the totals alone.{_verified(verified)}</p>\n"
-    )
+    told = say("{count} graded submissions, as the autograder marked them; people’s marks and lateness are in the "
+               "totals alone.", count=len(students))  # fmt: skip
+    lead = f"<p>{told} {_verified(verified)}</p>\n"
     parts = [lead, _reteach(found, titles), _outcomes(found, titles), _shares(students), _totals(scores)]
     parts += [_items(check_items(students), titles), _ways(ways, titles), _ideas(found, titles), _not_run(students)]
-    return document(f"{assignment}: how the class did", "".join(parts))
+    title = say("{assignment}: how the class did", assignment=assignment)
+    return document(title, "".join(parts), language=language())
 
 
 def _titles(students: Sequence[Verdicts]) -> Titles:
@@ -49,14 +54,18 @@ def _titles(students: Sequence[Verdicts]) -> Titles:
 
 def _verified(found: Sequence[Verification]) -> str:
     if not found:
-        return " <code>autograder verify</code> grades a sample again, and names every difference."
+        return say("<code>autograder verify</code> grades a sample again, and names every difference.")
     days = list(dict.fromkeys(_day(one) for one in (found[0], found[-1])))
     equal, verdicts = sum(one.equal for one in found), sum(one.verdicts for one in found)
-    others = "".join(
-        f" {one.verdicts - one.equal} of {one.verdicts} differed on {_day(one)}."
+    when = say("{first} to {last}", first=days[0], last=days[-1]) if len(days) > 1 else days[0]
+    told = [say("{equal} of {count} verdicts were equal when graded again ({when}).", equal=equal, count=verdicts,
+                when=when)]  # fmt: skip
+    told += [
+        say("{different} of {count} differed on {day}.", different=one.verdicts - one.equal, count=one.verdicts,
+            day=_day(one))
         for one in found if one.equal < one.verdicts
-    )  # fmt: skip
-    return f" {equal} of {verdicts} verdicts were equal when graded again ({' to '.join(days)}).{others}"
+    ]  # fmt: skip
+    return " ".join(told)
 
 
 def _day(one: Verification) -> str:
@@ -65,40 +74,48 @@ def _day(one: Verification) -> str:
 
 def _reteach(found: Sequence[ExerciseSummary], titles: Titles) -> str:
     weak = sorted((one for one in found if one.reteach), key=lambda one: one.full / one.graded)
-    rule = f"Fewer than {PASSED_BY:.0%} have full marks, or more than {SHARED_BY:.0%} share one misconception."
+    rule = say("Fewer than {few} % have full marks, or more than {many} % share one misconception.",
+               few=round(100 * PASSED_BY), many=round(100 * SHARED_BY))  # fmt: skip
     items = []
     for one in weak:
-        most = f" Most common: {_idea(one)}" if one.misconceptions else ""
+        most = f" {say('Most common: {name}.', name=_idea(one))}" if one.misconceptions else ""
         title = f"{escape(titles[one.name])} " if one.name in titles else ""
         items.append(
-            f"<li>{title}<code>{escape(one.name)}</code>: {one.full} of {one.graded} have full marks.{most}</li>\n"
+            "<li>"
+            + say(
+                "{exercise}: {full} of {count} have full marks.",
+                exercise=f"{title}<code>{escape(one.name)}</code>",
+                full=one.full,
+                count=one.graded,
+            )
+            + f"{most}</li>\n"
         )
-    body = f"<ol>{''.join(items)}</ol>" if items else "<p>Nothing, by this rule.</p>"
-    return f"<h2>What to teach again</h2><p>{rule}</p>{body}\n"
+    body = f"<ol>{''.join(items)}</ol>" if items else f"<p>{say('Nothing, by this rule.')}</p>"
+    return f"<h2>{say('What to teach again')}</h2><p>{rule}</p>{body}\n"
 
 
 def _idea(one: ExerciseSummary) -> str:
     idea = one.misconceptions[0]
-    return f"<em>{escape(idea.name.replace('_', ' '))}</em> ({idea.students})."
+    return f"<em>{escape(idea.name.replace('_', ' '))}</em> ({idea.students})"
 
 
 def _outcomes(found: Sequence[ExerciseSummary], titles: Titles) -> str:
-    keys = "".join(f'<th scope="col"><span class="key {kind}"></span>{word}</th>' for kind, word in KINDS.items())
+    keys = "".join(f'<th scope="col"><span class="key {kind}"></span>{say(word)}</th>' for kind, word in KINDS.items())
     rows = []
     for one in found:
         counts = (one.full, one.part, one.none, one.not_graded)
         cells = "".join(f"<td>{count}</td>" for count in counts)
         rows.append(f"<tr>{row_head(titles[one.name])}<td>{_bar(counts)}</td>{cells}{_power(one.discrimination)}</tr>")
-    note = (
+    note = say(
         "Students by outcome. Discrimination is the point-biserial correlation (−1 to 1) of full marks here with the "
         "marks of the other exercises: below 0.2 the exercise hardly separates strong from weak students, below 0 "
         "check the exercise. It means little in a class of fewer than about 30; – if all had the same outcome."
     )
     head = (
-        f'<th scope="col">Exercise</th><th scope="col" class="text">Shares</th>{keys}'
-        '<th scope="col">Discrimination</th>'
+        f'<th scope="col">{say("Exercise")}</th><th scope="col" class="text">{say("Shares")}</th>{keys}'
+        f'<th scope="col">{say("Discrimination")}</th>'
     )
-    return table("Exercises", note, head, rows)
+    return table(say("Exercises"), note, head, rows)
 
 
 def _bar(counts: Sequence[int]) -> str:
@@ -115,13 +132,16 @@ def _totals(scores: Scores | None) -> str:
     totals = [row.total or 0.0 for row in rows]
     late, waiting = [row for row in rows if row.penalty], sum(row.waits for row in rows)
     by_hand = sum(row.by_hand > 0 for row in rows)
-    summary = (
-        f"Mean {mean(totals):.2f}, median {median(totals):g} of {scores.max_score:g} points; {len(rows)} students."
-    )
-    summary += f" Marks by hand are in {by_hand} of them." if by_hand else ""
-    summary += f" {len(late)} lost {sum(row.penalty for row in late):g} points for late submission." if late else ""
-    summary += f" {waiting} wait for manual marks." if waiting else ""
-    return f"<h2>Totals</h2><p>{summary}</p>\n"
+    told = [say("Mean {mean}, median {median} of {most} points; {count} students.", mean=f"{mean(totals):.2f}",
+                median=f"{median(totals):g}", most=f"{scores.max_score:g}", count=len(rows))]  # fmt: skip
+    if by_hand:
+        told.append(say("Marks by hand are in {count} of them.", count=by_hand))
+    if late:
+        lost = f"{sum(row.penalty for row in late):g}"
+        told.append(say("{count} lost {points} points for late submission.", count=len(late), points=lost))
+    if waiting:
+        told.append(say("{count} wait for manual marks.", count=waiting))
+    return f"<h2>{say('Totals')}</h2><p>{' '.join(told)}</p>\n"
 
 
 def _shares(students: Sequence[Verdicts]) -> str:
@@ -129,8 +149,8 @@ def _shares(students: Sequence[Verdicts]) -> str:
     counts = [0] * 5
     for one in means:
         counts[min(int(one * 5), 4)] += 1
-    note = "Students by the mean over their exercises; what is not graded yet counts as nothing."
-    return histogram("Students", note, "Mean share", counts)
+    note = say("Students by the mean over their exercises; what is not graded yet counts as nothing.")
+    return histogram(say("Students"), note, say("Mean share"), counts)
 
 
 def _items(items: Sequence[CheckStatistics], titles: Titles) -> str:
@@ -142,16 +162,21 @@ def _items(items: Sequence[CheckStatistics], titles: Titles) -> str:
         size = sizes.pop(one.exercise, 0)  # the first row of an exercise names it for all of them
         group = f'<th scope="rowgroup" rowspan="{size}">{escape(titles[one.exercise])}</th>' if size else ""
         bar = _bar((one.passed, 0, one.failed, 0))
-        points = f"{one.earned:.2f} of {one.of:.2f}" if one.of else "–"
-        cells = f"<td>{one.passed} of {one.passed + one.failed}</td><td>{points}</td>{_power(one.discrimination)}"
-        rows.append(f"<tr>{group}{row_head(one.name)}<td>{bar}</td>{cells}</tr>")
-    note = (
+        points = _of(f"{one.earned:.2f}", f"{one.of:.2f}") if one.of else "–"
+        cells = f"<td>{_of(one.passed, one.passed + one.failed)}</td><td>{points}</td>{_power(one.discrimination)}"
+        rows.append(f"<tr>{group}{row_head(say(one.name))}<td>{bar}</td>{cells}</tr>")
+    note = say(
         "Who passes each check, the mean points that it earns, and its discrimination: the correlation of passing it "
         "with the marks for everything else. A check that all pass, or that does not separate, tells little."
     )
-    names = '<th scope="col" class="text">Check</th><th scope="col" class="text">Shares</th>'
-    numbers = "".join(f'<th scope="col">{name}</th>' for name in ("Passed", "Points", "Discrimination"))
-    return table("Checks", note, f'<th scope="col">Exercise</th>{names}{numbers}', rows)
+    names = "".join(f'<th scope="col" class="text">{name}</th>' for name in (say("Check"), say("Shares")))
+    columns = say("Passed"), say("Points"), say("Discrimination")
+    numbers = "".join(f'<th scope="col">{name}</th>' for name in columns)
+    return table(say("Checks"), note, f'<th scope="col">{say("Exercise")}</th>{names}{numbers}', rows)
+
+
+def _of(number: object, most: object) -> str:
+    return say("{score} of {most}", score=number, most=most)
 
 
 def _power(discrimination: float | None) -> str:
@@ -167,39 +192,48 @@ def _ways(ways: Sequence[FullMarks], titles: Titles) -> str:
         got, hours = len(one.attempts), one.median_hours
         cells = (one.students, one.first_attempt, got - one.first_attempt, one.students - got)
         typical = f"{one.median_attempts:g}" if got else "–"
-        time = "–" if hours is None else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
+        time = "–" if hours is None else _time(hours)
         numbers = "".join(f"<td>{cell}</td>" for cell in cells)
         rows.append(f"<tr>{row_head(titles[one.exercise])}{numbers}<td>{typical}</td><td>{time}</td></tr>")
-    names = ("Exercise", "Students", "At once", "Later", "Not yet", "Attempts", "Time to full marks")
+    names = (say("Exercise"), say("Students"), say("At once"), say("Later"), say("Not yet"), say("Attempts"),
+             say("Time to full marks"))  # fmt: skip
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    note = (
+    note = say(
         "Full marks at the first graded attempt, at a later one, or not yet; the median number of attempts of those "
         "who got there, and the median time from the first graded attempt of those who got there later."
     )
-    return table("Attempts", note, head, rows)
+    return table(say("Attempts"), note, head, rows)
+
+
+def _time(hours: float) -> str:
+    return f"{hours:.1f} h" if hours < 48 else say("{count} days", count=f"{hours / 24:.1f}")
 
 
 def _ideas(found: Sequence[ExerciseSummary], titles: Titles) -> str:
     pairs = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
     if not pairs:
-        return "<h2>Misconceptions</h2><p>None was recognised.</p>"
+        return f"<h2>{say('Misconceptions')}</h2><p>{say('None was recognised.')}</p>"
     rows = [
         f'<tr>{row_head(idea.name.replace("_", " "))}<td class="text">{escape(titles[one.name])}</td>'
         f'<td class="text">{escape(idea.hint)}</td><td>{idea.students}</td></tr>'
         for idea, one in pairs
     ]
-    names = ("Misconception", "Exercise", "What students read")
-    head = "".join(f'<th scope="col" class="text">{name}</th>' for name in names) + '<th scope="col">Students</th>'
-    note = "Misconceptions that submissions show, the most common first."
-    return table("Misconceptions", note, head, rows)
+    names = say("Misconception"), say("Exercise"), say("What students read")
+    head = "".join(f'<th scope="col" class="text">{name}</th>' for name in names)
+    head += f'<th scope="col">{say("Students")}</th>'
+    note = say("Misconceptions that submissions show, the most common first.")
+    return table(say("Misconceptions"), note, head, rows)
 
 
 def _not_run(students: Sequence[Verdicts]) -> str:
     """Properties that were checked for nobody, because a device or a dtype was missing."""
     checks = [check for one in students for verdict in one.values() for check in verdict["checks"]]
     lacking = Counter((check["name"], check["message"]) for check in checks if check["status"] == "not_run")
-    items = [
-        f"<li>{escape(name)}, in {number} verdicts: {escape(why)}</li>\n"
-        for (name, why), number in lacking.most_common()
-    ]
-    return f"<h2>Not run</h2><p>No student loses points for this.</p><ul>{''.join(items)}</ul>\n" if items else ""
+    items = "".join(_item_not_run(name, why, number) for (name, why), number in lacking.most_common())
+    rule = say("No student loses points for this.")
+    return f"<h2>{say('Not run')}</h2><p>{rule}</p><ul>{items}</ul>\n" if items else ""
+
+
+def _item_not_run(name: str, why: str, number: int) -> str:
+    said = say("{check}, in {count} verdicts: {why}", check=escape(say(name)), count=number, why=escape(places(why)))
+    return f"<li>{said}</li>\n"

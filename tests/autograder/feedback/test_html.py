@@ -271,6 +271,14 @@ def test_a_value_that_no_right_answer_has_is_not_called_wrong_on_the_way():
     assert "· <b>Line 3</b>: No right answer that we know has this value, which need not be wrong." in page
 
 
+def test_a_right_answers_value_without_a_shape_makes_no_row_of_blanks():
+    one = DEPARTURE["steps"][0]
+    blank = {**one, "line": None, "text": "", "yours": None, "right": None}
+    page = verdict_html(verdict(departure={**DEPARTURE, "steps": [blank, {**blank, "right": [3]}, one]}))
+    _, *rows = page.partition('class="tfkit-v-steps"')[2].split("<tr>")
+    assert len([row for row in rows if "<td></td><td></td>" in row]) == 1
+
+
 @pytest.mark.parametrize("changed", [{"line": None}, {"steps": DEPARTURE["steps"]}])
 def test_there_is_no_walk_without_a_line_or_values_before_it(changed):
     page = verdict_html(verdict(departure=walked(**changed), line=changed.get("line", 4)))

@@ -105,6 +105,8 @@ def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
     )
     assert words.places("your code stopped: KeyError: {1}") == "votre code s'est arrêté\u00a0: KeyError: {1}"
     assert words.places("what it holds at [0] differs") == "what it holds at entry 0 differs"  # in one language
+    assert "✗ right\u00a0: le résultat[0]" in verdict_text(VERDICT.as_json())
+    assert "<b>right</b>\u00a0: le" in card
     monkeypatch.setenv("LANGUAGE", "en")
     assert "not yet right" in verdict_html(VERDICT)
 

@@ -1,6 +1,7 @@
 """`autograder report`: its counts are those of the verdicts, its page stands alone and escapes what it shows."""
 
 import json
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -108,6 +109,25 @@ def test_exercises_are_named_by_their_titles_and_their_checks_stand_together():
     assert '<th scope="row">Split &amp; merge</th>' in text
     assert text.count('<th scope="rowgroup" rowspan="2">Split &amp; merge</th>') == 1
     assert text.count("Split &amp; merge") == 2 and "a.b" not in text
+
+
+def test_the_page_is_in_the_readers_language(monkeypatch):
+    lacking = CheckResult(
+        name="on a CUDA device", status="not_run", message="this machine has no CUDA device", weight=0.0
+    )
+    checks = (CheckResult(name="right values", status="failed", of=1.0), lacking)
+    one = Verdict(
+        exercise="a.b", status="failed", score=0, max_score=1, checks=checks, misconception="a_b", hint="Non."
+    )
+    monkeypatch.setenv("LANGUAGE", "fr")
+    text = report("03-heads", [{"a.b": one.as_json()}])
+    assert '<html lang="fr">' in text and "<h1>03-heads\u00a0: bilan de la classe</h1>" in text
+    for said in ("À reprendre en cours", "0 sur 1 ont tous les points.", "valeurs justes", "<h2>Non exécuté</h2>",
+                 "sur un appareil CUDA, dans 1 verdicts\u00a0: cette machine n'a pas d'appareil CUDA",
+                 '<h2 id="Idées-fausses">Idées fausses</h2>'):  # fmt: skip
+        assert said in unescape(text)
+    for word in ("Students", "Exercise", "full marks", "Checks", "Shares", "Misconception", "Passed"):
+        assert word not in text
 
 
 def test_what_was_not_run_is_counted():
