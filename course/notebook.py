@@ -235,7 +235,8 @@ class _Cells:
         if taken:
             worth = f"{', '.join(f'`{name}`' for name in taken)}: {100 * self.settings.ordered:g} %"
             text = "\n\n".join((ORDERED, ORDERED_CALL.format(exercise=taken[0], worth=worth)))
-            place = next((n for n, cell in enumerate(self.cells) if n and cell.cell_type == "markdown"), 1)
+            later = list(enumerate(self.cells))[1 + (self.cells[1].id == "not-yours") :]  # whose copy it is comes first
+            place = next((n for n, cell in later if cell.cell_type == "markdown"), 1)
             self.cells.insert(place, new_markdown_cell(text, id="ordered-text"))
         return taken
 

@@ -306,6 +306,10 @@ def test_a_course_that_takes_an_order_of_lines_says_in_which_exercises_and_for_w
     assert all(has_puzzle(registry.find(name)) for name in ids) and f'order("{ids[0]}").hand_in("3 1 2:1")' in told
     assert told.endswith(", ".join(f"`{name}`" for name in ids) + ": 50 %")
     assert "## Des lignes en ordre" in told and "Si vous êtes bloqué" in told
+    (tmp_path / "course.toml").write_text('variants = "2026"\nvariants_for = "student"\n' + text)
+    made = nbformat.read(builder.build(tmp_path)[0].path, as_version=4)
+    ids = [cell.id for cell in made.cells]
+    assert ids.index("not-yours") == 1 < ids.index("ordered-text")  # first of all, whose copy it is
     (tmp_path / "course.toml").write_text(text.partition("[grading]")[0])
     made = nbformat.read(builder.build(tmp_path)[0].path, as_version=4)
     assert "ordered" not in made.metadata.tfkit and not any(cell.id == "ordered-text" for cell in made.cells)
