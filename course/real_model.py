@@ -147,7 +147,7 @@ class Speech:
     origins: tuple[str, ...]
 
     def __str__(self) -> str:
-        told = [f"{one.label}{f': {one.about}' if one.about else ''}\n    {self.prompt}{one.text or one.stopped}"
+        told = [f"{one.label}{f': {one.about}' if one.about else ''}\n    {self.prompt}{one.text or f' {one.stopped}'}"
                 for one in self.lines]  # fmt: skip
         return "\n".join([*told, *self.origins])
 
@@ -160,7 +160,7 @@ class Speech:
 
     def _figure(self, line: Line) -> str:
         about = f"<p>{html.escape(line.about)}</p>" if line.about else ""
-        said = f"<mark>{html.escape(line.text)}</mark>" if line.text else f"<em>{html.escape(line.stopped)}</em>"
+        said = f"<mark>{html.escape(line.text)}</mark>" if line.text else f" <em>{html.escape(line.stopped)}</em>"
         return (
             f"<figure><figcaption><strong>{html.escape(line.label)}</strong>{about}</figcaption>"
             f'<blockquote lang="en">{html.escape(self.prompt)}{said}</blockquote></figure>'

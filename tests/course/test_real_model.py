@@ -140,7 +140,7 @@ def test_a_mistake_that_stops_says_with_which_error(text, student):
     make_mistake(student, "def causal_mask(length): 1 / 0", "<b>")
     _, wrong = (speech := speak(2, "the old keeper", root=student, text=text)).lines
     assert wrong.text == "" and wrong.stopped == "(it stops with an error: ZeroDivisionError: division by zero)"
-    assert "<b>" not in speech._repr_html_()
+    assert "<b>" not in speech._repr_html_() and "the old keeper <em>(it stops" in speech._repr_html_().lower()
 
 
 @pytest.mark.parametrize(
