@@ -42,6 +42,7 @@ TEMPLATES = (
     "your code calls torch's own {functions}; this costs no points, but it skips what the exercise is about",
     "your code calls torch's own {functions}",
     "this machine has no CUDA device",
+    "the CPU alone was asked for",
     "your code gave no answer to look at",
     "not written yet",
     "{names} is not written yet",
