@@ -26,7 +26,6 @@ from autograder.feedback.words import (
     edits_away,
     first_help,
     is_unwritten,
-    labelled,
     missing_points,
     number,
     places,
@@ -35,6 +34,7 @@ from autograder.feedback.words import (
     reason,
     sentence,
     size,
+    with_label,
 )
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -181,7 +181,7 @@ def _line(data: Mapping[str, Any]) -> str:
     if not found or found["line"] is None:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
-    where = labelled(f"<b>{say('Line {line}', line=int(found['line']))}</b>", f"{_code(found['sentence'])}.")
+    where = with_label(f"<b>{say('Line {line}', line=int(found['line']))}</b>", f"{_code(found['sentence'])}.")
     shown = f"<p>{where}</p>{_source(found)}{_drawn(found.get('value'))}"
     return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}">{shown}</div>'
 
@@ -222,7 +222,7 @@ def _stop(step: Mapping[str, Any]) -> str:
         sign, words = "·", say("No right answer that we know has this value, which need not be wrong.")
     where = f"<b>{say('Line {line}', line=int(step['line']))}</b>"
     first = f" {say('This line ran more than once; here is its first value.')}" if step.get("again") else ""
-    shown = f"<p>{sign} {labelled(where, _text(words + first))}</p>{_source(step)}{_drawn(step['value'])}"
+    shown = f"<p>{sign} {with_label(where, _text(words + first))}</p>{_source(step)}{_drawn(step['value'])}"
     return f'<li class="tfkit-v-stop">{shown}</li>'
 
 
@@ -233,7 +233,7 @@ def _departing(found: Mapping[str, Any]) -> str:
     wanted = own.get("right")
     differs = wanted and wanted != own.get("yours")
     shape = say("A right answer has shape {shape}.", shape=size(wanted)) if differs else ""
-    words = f"<p>✗ {labelled(f'<b>{where}</b>', _code(found['sentence']))}. {_text(shape)}</p>"
+    words = f"<p>✗ {with_label(f'<b>{where}</b>', _code(found['sentence']))}. {_text(shape)}</p>"
     drawn = _drawn(found.get("value") or own.get("value"), beside=True)
     return f'<li class="tfkit-v-stop tfkit-v-departing">{words}{_source(found)}{drawn}</li>'
 
@@ -298,7 +298,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         if (message and message != data.get("reason")) or rows:
             sign = SIGNS.get(check["status"], "?")
             name = _text(say(str(check["name"])).replace("_", " "))
-            items.append(f"<li>{sign} {labelled(f'<b>{name}</b>', _code(places(message)))}{flow(rows)}</li>")
+            items.append(f"<li>{sign} {with_label(f'<b>{name}</b>', _code(places(message)))}{flow(rows)}</li>")
     if not items:
         return ""
     drawn = any(check.get("map") for check in data["checks"])
@@ -326,7 +326,7 @@ def _remarks(data: Mapping[str, Any]) -> str:
 
 def _remark(remark: Mapping[str, Any]) -> str:
     line, text = remark.get("line"), _code(remark["text"])
-    return labelled(f"<b>{say('Line {line}', line=int(line))}</b>", text) if line else text
+    return with_label(f"<b>{say('Line {line}', line=int(line))}</b>", text) if line else text
 
 
 def _foot(data: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from autograder.feedback.translate import say
-from autograder.feedback.words import labelled, place, places, sentence, size
+from autograder.feedback.words import place, places, sentence, size, with_label
 
 WIDEST = 12  # rows and columns of a matrix
 MAX_MATRICES = 4  # matrices of one tensor
@@ -225,7 +225,7 @@ def example(given: Mapping[str, Any]) -> str:
     call = f"<code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
     given_with = f" {say('with')} {escape(plain)}" if plain else ""
     name = f"<b>{say('The smallest example found')}</b>"
-    title = f"<p>{labelled(name, call) if call else name}{given_with}</p>"
+    title = f"<p>{with_label(name, call) if call else name}{given_with}</p>"
     boxes = "".join(map(render_matrix, [*tables, *answers(given)]))
     words = "".join(f"<p>{mark_code(escape(text))}</p>" for text in sentences(given))
     return f'<div class="tfkit-v-example">{title}<div class="tfkit-v-row">{boxes}</div>{words}</div>'

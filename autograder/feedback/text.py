@@ -19,7 +19,6 @@ from autograder.feedback.words import (
     correct_so_far,
     edits_away,
     first_help,
-    labelled,
     line_of,
     missing_points,
     number,
@@ -28,6 +27,7 @@ from autograder.feedback.words import (
     question_of,
     read_again,
     reason,
+    with_label,
 )
 
 # Control characters of terminals, characters that change the direction of the surrounding text, and halves of
@@ -98,7 +98,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
     for check in data["checks"]:
         if check["message"] and check["message"] != data["reason"]:
-            lines.append(f"  {SIGNS[check['status']]} {labelled(say(check['name']), places(check['message']))}")
+            lines.append(f"  {SIGNS[check['status']]} {with_label(say(check['name']), places(check['message']))}")
         lines += [f"    {row}" for row in check["map"]]
     if missing_points(data):
         lines.append(f"  {missing_points(data)}")
@@ -106,8 +106,8 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         messages = [check["message"] for check in data["checks"]]
         lines += [f"  {line}" for line in _example(data["counterexample"], messages)]
     for one in data.get("remarks") or ():
-        told = labelled(say("Line {line}", line=one["line"]), one["text"]) if one.get("line") else one["text"]
-        lines.append(f"  {labelled(say('Remark, without points'), told)}")
+        told = with_label(say("Line {line}", line=one["line"]), one["text"]) if one.get("line") else one["text"]
+        lines.append(f"  {with_label(say('Remark, without points'), told)}")
     if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
         lines.append(f"  {say(NOT_ISOLATED)}")
     return plain("\n".join(lines))
@@ -118,7 +118,7 @@ def _example(given: Mapping[str, Any], messages: list[str]) -> Iterator[str]:
     named = ", ".join(
         str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in inputs.items()
     )
-    yield labelled(say("The smallest example found"), f"{given.get('call')}({named})")
+    yield with_label(say("The smallest example found"), f"{given.get('call')}({named})")
     drawn = [one for name, value in inputs.items() for one in matrices(str(name), value)[:2]]
     yield from side_by_side([matrix_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
     yield from sentences(given, messages)

@@ -115,7 +115,7 @@ def read_again(data: Mapping[str, Any]) -> str:
     return say("Read again: {unit}, “{section}”", unit=unit, section=heading)
 
 
-def labelled(label: str, text: str) -> str:
+def with_label(label: str, text: str) -> str:
     """`Line 10: …`, with the space that some languages have before a colon."""
     return say("{label}: {told}", label=label, told=text)
 
@@ -130,7 +130,7 @@ def line_of(data: Mapping[str, Any]) -> str:
     found = data.get("departure")
     if not found or found["line"] is None:
         return ""
-    return labelled(say("Line {line}", line=found["line"]), f"{found['sentence']}.")
+    return with_label(say("Line {line}", line=found["line"]), f"{found['sentence']}.")
 
 
 def place(where: Sequence[int]) -> str:
