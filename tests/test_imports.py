@@ -428,6 +428,7 @@ LATE = {
     ("tfkit_lab", "nbclient"): EXTRA,
     ("tfkit_lab", "nbconvert"): EXTRA,
     ("tfkit_lab", "nbformat"): EXTRA,
+    ("tfkit_lab.family", "tfkit"): "the server loads it for the page of models alone",
     ("tfkit_lab.widgets", "tfkit.decode"): DRAWING,
     ("tfkit_lab", "tfkit_lab.prediction_widget"): "a card without a widget needs no ipywidgets",
     ("tfkit_lab", "tfkit_lab.recall.widget"): "cards are listed where there are no ipywidgets",

@@ -7,8 +7,6 @@ import json
 import sys
 from typing import Any
 
-from tfkit.family import differs, docstrings, parent
-
 SECONDS = 120.0
 
 
@@ -18,6 +16,8 @@ class UnknownArchitecture(ValueError):
 
 def models() -> list[dict[str, Any]]:
     """Every architecture: its name, its parent's or None, and what it does differently."""
+    from tfkit.family import differs, docstrings, parent
+
     docs = docstrings()
     kin = {name: parent(doc) for name, doc in docs.items()}
     return [

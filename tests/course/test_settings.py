@@ -185,7 +185,8 @@ PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-
 
 
 def test_a_unit_has_a_field_for_each_key_of_its_table():
-    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks", "earlier", "sure", "variants"]
+    of_the_course = ["tracks", "earlier", "sure", "variants", "own_variants", "ordered"]
+    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, *of_the_course]
     assert {field.name for field in fields(settings.Track)} == set(TRACKS.names)
 
 

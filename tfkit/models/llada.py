@@ -61,7 +61,7 @@ class LLaDA(llama.Llama):
         if not 0 <= config.mask_token_id < config.vocab_size:
             raise ValueError(f"mask_token_id={config.mask_token_id}: ids go from 0 to {config.vocab_size - 1}")
 
-    def forward(  # type: ignore[override]  # there is no cache
+    def forward(
         self,
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
@@ -69,12 +69,13 @@ class LLaDA(llama.Llama):
         labels: Tensor | None = None,
         *,
         loss_weights: Tensor | None = None,
+        **targets: Any,
     ) -> Output:
         """input_ids [B,L], some of which are masks; labels [B,L] (-100: not counted) -> Output: loss, logits [B,L,V] of
         the token at each position, last_hidden_state [B,L,E]. The loss is the mean over the labels, or with
         loss_weights [B,L], as `MaskedDiffusion` makes them, the weighted sum. Raises ValueError or TypeError for
         invalid inputs."""
-        self.check_targets({"labels": labels})
+        self.check_targets({"labels": labels, **targets})  # so a cache is refused: there is none
         ids = check_ids("input_ids", input_ids)
         non_padding = to_padding_mask("attention_mask", attention_mask, ids.shape)
         mask = None if non_padding is None else non_padding[:, None, None]
