@@ -342,6 +342,8 @@ def test_collect_does_not_follow_links(course):
 
 def test_feedback_is_released_to_those_who_have_it(own_course):
     own_course.hand_in("ada", own_course.released())
+    for name, text in {"timestamp.txt": "2026-01-01 10:00:00.000000 UTC", "submission_secret.txt": "a"}.items():
+        (own_course.root / "submitted" / "ada" / UNIT / name).write_text(text)  # as `nbgrader submit` does
     own_course.nbgrader("autograde", UNIT)
     own_course.nbgrader("generate_feedback", UNIT)
     own_course.nbgrader("release_feedback", UNIT)

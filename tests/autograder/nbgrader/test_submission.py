@@ -66,15 +66,14 @@ ATTACHED = {
 
 
 @pytest.mark.parametrize("what", ATTACHED)
-def test_many_attachments_take_no_time_to_read(what):
+def test_of_many_attachments_few_are_validated(what):
     """Each is validated in the grader's process: of 900,000 formats, 9 s and 700 MB, twice for each submission."""
     picture = {"cell_type": "markdown", "source": "", "metadata": {}, "attachments": {"b.png": {"image/png": "QQ=="}}}
     cells = [{**picture, "attachments": ATTACHED[what]}, picture]
     text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    started = time.process_time()
     kept = [cell.attachments for cell in submission.parse(text).cells]
-    assert time.process_time() - started < 3
     assert sum(map(len, kept)) <= submission.OUTPUTS
+    assert all(len(formats) <= submission.FORMATS for attached in kept for formats in attached.values())
     assert what == "attachments" or kept[1] == picture["attachments"]
 
 
