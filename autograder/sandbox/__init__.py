@@ -16,7 +16,7 @@ __all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", 
            "launch"]  # fmt: skip
 
 SYSTEM = sys.platform
-LOADS_TORCH = "client"  # the module that speaks with a box; no other one needs torch
+LOADS_TORCH = {"client", "work_time"}  # the modules that speak with a box; no other one needs torch
 NO_SANDBOX = "no sandbox works here"  # the beginning of that error, by which the lab knows it
 _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
 _launched: list[Backend] = []  # by `launch`, until `choose` takes it
@@ -35,9 +35,9 @@ def backends() -> list[type[Backend]]:
 
 
 def _modules() -> list[ModuleType]:
-    """The modules of this folder but the client's."""
+    """The modules of this folder but those that speak with a box."""
     names = sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
-    return [importlib.import_module(f"{__name__}.{name}") for name in names if name != LOADS_TORCH]
+    return [importlib.import_module(f"{__name__}.{name}") for name in names if name not in LOADS_TORCH]
 
 
 def launch(trust: bool = False) -> None:
