@@ -107,9 +107,7 @@ export class Pane {
     const place = some ? chosenFrom(trace, step, node)?.place : undefined;
     const title = place === undefined ? translated('Next token') : translated('Token at position %1', place);
     this._candidates.setAttribute('aria-label', title);
-    this._candidates.replaceChildren(
-      ...(some ? [h('h4', {}, title), candidateTable(trace, step, node, take)] : [])
-    );
+    this._candidates.replaceChildren(...(some ? [h('h4', {}, title), candidateTable(trace, step, node, take)] : []));
     this._candidates.querySelectorAll<HTMLElement>('.tfk-p').forEach((bar, i) => {
       bar.style.setProperty('--tfk-from', before[i] ?? '0'); // from where the bar of this rank was
     });

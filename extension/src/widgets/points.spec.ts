@@ -73,7 +73,8 @@ it('marks lines of code without changing it, and unfolds them when the phrase is
 
 it('leaves out the lines of outputs, and the tables of figures and outputs', () => {
   const table = '<table><tbody><tr><td>reads</td><td>le</td><td>chat</td></tr></tbody></table>';
-  document.querySelector('main')!.innerHTML = `<p><a href="#show:in=table&cols=1">1</a> <a href="#show:code=tril">a</a></p>
+  document.querySelector('main')!.innerHTML =
+    `<p><a href="#show:in=table&cols=1">1</a> <a href="#show:code=tril">a</a></p>
     <div id="text">${table}</div><div id="figure"><div class="tfk">${table}</div></div>
     <div class="output">${table}</div><pre class="output">tril</pre><pre>ones.tril()</pre>`;
   start(document.querySelector('main')!);

@@ -92,7 +92,11 @@ describe('the stepper', () => {
     const named = (): (string | null)[] => {
       const table = root.querySelector('table.tfk-next')!;
       const group = table.closest('section')!;
-      return [group.querySelector('h4')!.textContent, group.getAttribute('aria-label'), table.getAttribute('aria-label')];
+      return [
+        group.querySelector('h4')!.textContent,
+        group.getAttribute('aria-label'),
+        table.getAttribute('aria-label')
+      ];
     };
     expect(named()).toEqual(['Token at position 2', 'Token at position 2', 'Most probable tokens']);
     model.set('step', 1);
