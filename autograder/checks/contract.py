@@ -37,16 +37,12 @@ Way = Literal["to_course", "from_course"]  # of a FormChange
 ENDED = (*FATAL, "protocol")  # after these a box answers nothing more
 
 
-class ContractSubject:
-    """A subject, boxed or local, whose code has the form of the exercise's contract, asked in the course's form.
+class _ConvertingSubject:
+    """A subject whose calls are converted from one form to another; all that has no form is left to it."""
 
-    strict: a value that has no other form is an error, and not left as it is.
-    """
-
-    def __init__(self, subject: Any, exercise: Exercise, strict: bool = True) -> None:
+    def __init__(self, subject: Any, exercise: Exercise) -> None:
         assert exercise.contract is not None
-        self.subject, self._parameters = subject, parameter_names(exercise)
-        self._contract, self._strict = exercise.contract, strict
+        self.subject, self._parameters, self._contract = subject, parameter_names(exercise), exercise.contract
 
     def limit_answer(self, size: int | None) -> None:
         """Delegates to the subject."""
@@ -59,6 +55,17 @@ class ContractSubject:
     def build(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Delegates to the subject: what a case's arguments are built from has no contract."""
         return self.subject.build(name, *args, **kwargs)
+
+
+class ContractSubject(_ConvertingSubject):
+    """A subject, boxed or local, whose code has the form of the exercise's contract, asked in the course's form.
+
+    strict: a value that has no other form is an error, and not left as it is.
+    """
+
+    def __init__(self, subject: Any, exercise: Exercise, strict: bool = True) -> None:
+        super().__init__(subject, exercise)
+        self._strict = strict
 
     def build_loaded(
         self, name: str, args: Sequence[Any], state: dict[str, torch.Tensor] | None, dtype: torch.dtype | None = None
@@ -85,24 +92,8 @@ class ContractHandle:
         return _in_courses_form(self._contract, self.handle(*args, **kwargs), self._strict)
 
 
-class SubjectInOwnForm:
+class SubjectInOwnForm(_ConvertingSubject):
     """A subject in the course's form, such as the reference, asked in the form of the exercise's contract."""
-
-    def __init__(self, subject: Any, exercise: Exercise) -> None:
-        assert exercise.contract is not None
-        self.subject, self._parameters, self._contract = subject, parameter_names(exercise), exercise.contract
-
-    def limit_answer(self, size: int | None) -> None:
-        """Delegates to the subject."""
-        self.subject.limit_answer(size)
-
-    def bind(self, source: str, names: list[str]) -> None:
-        """Delegates to the subject."""
-        self.subject.bind(source, names)
-
-    def build(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Delegates to the subject: what a case's arguments are built from has no contract."""
-        return self.subject.build(name, *args, **kwargs)
 
     def build_loaded(
         self, name: str, args: Sequence[Any], state: dict[str, torch.Tensor] | None, dtype: torch.dtype | None = None
