@@ -95,7 +95,7 @@ def without_magics(source: str) -> str:
     lines = lines[:-1] if not lines[-1] else lines
     magics = {row for row, line in enumerate(lines) if line.lstrip().startswith(("%", "!"))}
     whole = "\n".join(lines)
-    if not magics or len(source) > LONGEST or _parses(whole):
+    if not magics or len(source) > LONGEST or is_python(whole):
         return whole
     for _ in range(1 + min(MOST_INSIDE, TOKENIZED // len(source))):
         begins = _statement_rows([_PASS.sub("pass", one) if row in magics else one for row, one in enumerate(lines)])
@@ -105,7 +105,8 @@ def without_magics(source: str) -> str:
     return whole
 
 
-def _parses(source: str) -> bool:
+def is_python(source: str) -> bool:
+    """Whether Python can read the source."""
     try:
         parse_source(source)
     except SyntaxError:

@@ -17,11 +17,11 @@ from autograder.checks.probe import Finding, QuestionSet, collect_answers, quest
 from autograder.checks.reference import reference_of
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.contracts import with_adapter
-from autograder.exercises.parse import parse_source
+from autograder.exercises.parse import is_python, parse_source
 from autograder.feedback.translate import say, translate_text
 from autograder.feedback.words import places
 from autograder.ordering.make import PlacedLine, Puzzle
-from autograder.ordering.out_of_place import first_wrong, is_python
+from autograder.ordering.out_of_place import first_wrong
 from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Cell, SandboxClient
 

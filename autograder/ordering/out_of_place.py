@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from autograder.exercises.parse import parse_source
+from autograder.exercises.parse import is_python
 from autograder.feedback.translate import say
 from autograder.ordering.lines import CodeLine, statements
 from autograder.ordering.make import PlacedLine, Puzzle
@@ -53,15 +53,6 @@ def first_wrong(puzzle: Puzzle, order: Order, passes: Passes) -> tuple[int | Non
     if not any(map(is_python, _programs(puzzle, order[:line]))):
         return None, say(UNSURE)  # nothing could be run, so nothing has shown it
     return line, say(OUT_OF_PLACE, line=line)
-
-
-def is_python(program: str) -> bool:
-    """Whether Python can read the program."""
-    try:
-        parse_source(program)
-    except SyntaxError:
-        return False
-    return True
 
 
 def _programs(puzzle: Puzzle, begin: Order) -> list[str]:

@@ -19,11 +19,12 @@ from autograder.checks.probe import QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.exercises import registry
+from autograder.exercises.parse import is_python
 from autograder.ordering.answer import read_order
 from autograder.ordering.flow import orders
 from autograder.ordering.lines import split
 from autograder.ordering.make import SEEDS, NoPuzzle, PlacedLine, Puzzle, make
-from autograder.ordering.out_of_place import completions, first_wrong, is_python
+from autograder.ordering.out_of_place import completions, first_wrong
 
 SECONDS = 30.0  # processor time of one program
 STUDENTS = 8  # whose puzzles are made, so that most distractors are drawn for one of them
